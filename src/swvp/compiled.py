@@ -1,0 +1,79 @@
+"""Owns how Python becomes compiled code: the decorator, its cache, and operations that every structure implements.
+
+`kernel` compiles a function with Numba, releases the GIL while it runs and keeps the machine code on disk.
+`operation` declares a function with one implementation per structure: compiled code picks it by the type of
+the first argument, plain Python by its class, so one source serves both.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba.extending import overload
+
+from swvp import __version__
+
+__all__ = ["implement", "kernel", "operation"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+COMPILED_FOLDERS = ("learning", "structures")
+
+
+@functools.cache
+def fingerprint() -> str:
+    """A digest of every source that holds kernels.
+
+    Numba asks only whether the file of a cached function changed, not the files of the functions it
+    calls; with this stamp a change in any kernel makes all of them stale.
+    """
+    package = Path(__file__).parent
+    digest = hashlib.sha256(__version__.encode())
+    for folder in COMPILED_FOLDERS:
+        for source in sorted((package / folder).rglob("*.py")):
+            digest.update(source.read_bytes())
+    digest.update(Path(__file__).read_bytes())
+    return digest.hexdigest()
+
+
+def kernel(function: Function) -> Function:
+    """Compile `function`, GIL released; its machine code is cached where the user may write."""
+    compiled = numba.njit(nogil=True)(function)
+    if compiled is function:  # NUMBA_DISABLE_JIT=1
+        return function
+    try:
+        compiled.enable_caching()
+        compiled._cache._cache_file._source_stamp = fingerprint()
+    except RuntimeError:  # no folder to write to: compile in each process
+        pass
+    return compiled  # type: ignore[no-any-return]
+
+
+def operation(stub: Function) -> Function:
+    """Declare a function that each structure implements (see `implement`); the stub is its documentation."""
+    return functools.singledispatch(stub)  # type: ignore[return-value]
+
+
+def implement(declared: Callable[..., Any], cls: type) -> Callable[[Function], Function]:
+    """Register the implementation of an operation for a first argument of class `cls`.
+
+    Where the implementation is a kernel, for a NamedTuple of arrays, compiled code can call the operation too:
+    it is inlined there, since handing over a tuple of many arrays would cost more than most operations.
+    """
+
+    def register(implementation: Function) -> Function:
+        declared.register(cls, implementation)  # type: ignore[attr-defined]
+        if hasattr(implementation, "py_func"):
+
+            @overload(declared, strict=False, jit_options={"nogil": True, "forceinline": True})
+            def choose(first: Any, *rest: Any) -> Callable[..., Any] | None:
+                return implementation.py_func if getattr(first, "instance_class", None) is cls else None
+
+        return implementation
+
+    return register

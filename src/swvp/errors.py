@@ -1,0 +1,25 @@
+"""Owns the errors that users meet: one line that says what is wrong and what to do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = ["InputError", "unknown_name"]
+
+
+class InputError(ValueError):
+    """Input that cannot be used; the message is one line meant for the user."""
+
+
+def unknown_name(kind: str, name: object, known: Iterable[str]) -> InputError:
+    """An error for a wrong name that lists the right ones and guesses the one meant.
+
+    >>> raise unknown_name("gamma", "wn", ["wm", "wmr"])
+    Traceback (most recent call last):
+    swvp.errors.InputError: unknown gamma 'wn' (did you mean 'wm'?); known: wm, wmr
+    """
+    known = list(known)
+    close = difflib.get_close_matches(str(name), known, n=1, cutoff=0.5)
+    guess = f" (did you mean '{close[0]}'?)" if close else ""
+    return InputError(f"unknown {kind} '{name}'{guess}; known: {', '.join(known)}")

@@ -1,0 +1,165 @@
+"""Owns SetGamma (sections 4 and 5): the weights γ of the mixed assignments in one update, and their conditions.
+
+Each scheme looks at the margins w·Δφ(x, y, m^J) of the mixed assignments in use (I^v if aggressive, I if
+balanced; n of them) and gives each a weight ≥ 0, scaled afterwards to Σγ = 1:
+
+    wm        |margin|^β                                      weighted margin
+    wmr       ((n - r) / n)^β, r the rank of |margin|         weighted margin rank; r = 0 is the largest
+    uniform   1
+    softmin   exp(-β · margin)
+    worst     1 for the smallest margin, else 0               min Σγ·margin under the γ conditions
+    optimal   at most two weights, see `optimal`              max Σγ·margin under the γ conditions
+
+Ties go to the sub-structure that comes first. The γ selection conditions (Definition 5) are
+
+    (1)  Σγ = 1 and γ ≥ 0        (2)  Σγ(m^J) w·Δφ(x, y, m^J) ≤ 0.
+
+No γ meets (2) if nothing is violated, and wm is 0/0 if all margins in use are 0 (as when w = 0): then `choose`
+or `normalise` says 0 and the update backs off to CSP.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swvp.compiled import kernel
+
+GAMMAS = ("wm", "wmr", "uniform", "softmin", "worst", "optimal")
+WM, WMR, UNIFORM, SOFTMIN, WORST, OPTIMAL = range(len(GAMMAS))
+
+ZERO = 1e-9
+"""Margins up to here count as 0, hence as violations: a sum of weights in another order is off by about 1e-12."""
+
+
+@kernel
+def choose(margin, count, aggressive, chosen, chosen_margin):
+    """I^v if aggressive, else I = I^v ∪ I^nv: write its indexes and margins.
+
+    Returns the number of violations |I^v| and the number chosen, 0 if nothing is violated.
+    """
+    violations = 0
+    for j in range(count):
+        violations += margin[j] <= ZERO
+    n = 0
+    if violations:
+        for j in range(count):
+            if margin[j] <= ZERO or not aggressive:
+                chosen[n] = j
+                chosen_margin[n] = margin[j]
+                n += 1
+    return violations, n
+
+
+@kernel
+def weigh(scheme, beta, margin, n, gamma):
+    """Write the weight of each of the n margins, not yet scaled."""
+    if scheme == WM:
+        largest = 0.0
+        for j in range(n):
+            largest = max(largest, abs(margin[j]))
+        for j in range(n):
+            gamma[j] = (abs(margin[j]) / largest) ** beta if largest > ZERO else 0.0
+    elif scheme == WMR:
+        rank = ranks(margin, n)
+        for j in range(n):
+            gamma[j] = ((n - rank[j]) / n) ** beta
+    elif scheme == UNIFORM:
+        for j in range(n):
+            gamma[j] = 1.0
+    elif scheme == SOFTMIN:
+        smallest = margin[extremes(margin, n)[0]]
+        for j in range(n):
+            gamma[j] = np.exp(-beta * (margin[j] - smallest))
+    elif scheme == WORST:
+        for j in range(n):
+            gamma[j] = 0.0
+        gamma[extremes(margin, n)[0]] = 1.0
+    else:
+        optimal(margin, n, gamma)
+
+
+@kernel
+def extremes(margin, n):
+    """The indexes of the smallest and of the largest margin, the first of each."""
+    a = b = 0
+    for j in range(1, n):
+        a = j if margin[j] < margin[a] else a
+        b = j if margin[j] > margin[b] else b
+    return a, b
+
+
+@kernel
+def ranks(margin, n):
+    """rank[j] = how many |margins| are larger than |margin[j]|, or equal and before it."""
+    rank = np.empty(n, np.int64)
+    if n <= 16:  # counting beats sorting
+        for j in range(n):
+            before = 0
+            for other in range(n):
+                larger = abs(margin[other]) > abs(margin[j])
+                before += larger or (abs(margin[other]) == abs(margin[j]) and other < j)
+            rank[j] = before
+    else:
+        order = np.argsort(-np.abs(margin[:n]), kind="mergesort")
+        for r in range(n):
+            rank[order[r]] = r
+    return rank
+
+
+@kernel
+def optimal(margin, n, gamma):
+    """The linear program: maximise Σγ·margin subject to conditions (1) and (2).
+
+    If every margin is ≤ 0 the optimum is the largest of them: γ = 1 there. Otherwise it is 0, reached by the
+    most violated mixed assignment a and the most correct one b together: γ_a·margin_a + γ_b·margin_b = 0.
+    """
+    for j in range(n):
+        gamma[j] = 0.0
+    a, b = extremes(margin, n)
+    if margin[b] <= 0:
+        gamma[b] = 1.0
+    else:
+        worst = min(margin[a], 0.0)
+        gamma[a] = margin[b] / (margin[b] - worst)
+        gamma[b] = -worst / (margin[b] - worst)
+
+
+@kernel
+def normalise(gamma, n):
+    """Condition (1): scale to Σγ = 1. Returns how many are positive, 0 if all of them are 0."""
+    total = 0.0
+    for j in range(n):
+        total += gamma[j]
+    if total <= 0:
+        return 0
+    positive = 0
+    for j in range(n):
+        gamma[j] /= total
+        positive += gamma[j] > 0
+    return positive
+
+
+@kernel
+def weighted_margin(gamma, margin, n):
+    """The left side of condition (2): Σγ(m^J) w·Δφ(x, y, m^J)."""
+    total = 0.0
+    for j in range(n):
+        total += gamma[j] * margin[j]
+    return total
+
+
+@kernel
+def impose_condition_2(gamma, margin, n):
+    """Exclude non-violating terms, the one with the largest γ·margin first, until condition (2) holds.
+
+    Returns how many were excluded. What is left is not scaled.
+    """
+    excluded = 0
+    while weighted_margin(gamma, margin, n) > ZERO:
+        largest = 0
+        for j in range(1, n):
+            if gamma[j] * margin[j] > gamma[largest] * margin[largest]:
+                largest = j
+        gamma[largest] = 0.0
+        excluded += 1
+    return excluded

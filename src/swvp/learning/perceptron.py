@@ -1,0 +1,170 @@
+"""Owns the algorithm: one pass of the Structured Weighted Violations Perceptron, and training as passes.
+
+CSP (Algorithm 1) is the rule with JJ_x = {[L_x]} and γ = 1 (section 4), so Algorithm 2 is all there is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from swvp.compiled import kernel
+from swvp.errors import InputError
+from swvp.learning.gamma import ZERO, choose, impose_condition_2, normalise, weighted_margin
+from swvp.learning.rule import CompiledRule, UpdateRule, define_substructures, set_gamma
+from swvp.learning.substructures import MOST_SETS
+from swvp.structures.operations import add, find_mistakes, longest, margins, weights
+
+__all__ = ["Epoch", "passes"]
+
+COUNTS = (
+    "mistakes",
+    "updates",
+    "back_offs",
+    "violating",
+    "non_violating",
+    "condition_2_failures",
+    "excluded",
+    "wrong_positions",
+)
+(MISTAKES, UPDATES, BACK_OFFS, VIOLATING, NON_VIOLATING, CONDITION_2_FAILURES, EXCLUDED, WRONG_POSITIONS) = range(
+    len(COUNTS)
+)
+
+
+@kernel
+def sweep(problem, model, rule, order, clock, counts):
+    """Lines 3–13 of Algorithm 2: one pass over the examples of `order`; `clock` examples were seen before.
+
+    Returns the number of examples done: fewer than there are if one has too many sub-structures.
+    """
+    n = longest(problem)
+    wrong = np.empty(n, np.int64)
+    starts, positions = np.empty(n + 2, np.int64), np.empty(2 * n + 2, np.int64)
+    chosen, margin, chosen_margin, gamma = (
+        np.empty(n + 1, np.int64),
+        np.empty(n + 1),
+        np.empty(n + 1),
+        np.empty(n + 1),
+    )
+    for t in range(len(order)):
+        i = order[t]
+        k = find_mistakes(problem, model, i, wrong)  # y* = argmax w·φ(x, y')
+        if k == 0:  # y* = y
+            continue
+        counts[MISTAKES] += 1
+        counts[WRONG_POSITIONS] += k
+
+        # JJ_x and its mixed assignments m^J, divided into I^v and I^nv by their margins w·Δφ(x, y, m^J)
+        count, starts, positions = define_substructures(rule, problem, model, i, wrong, k, starts, positions)
+        if count < 0:
+            return t
+        if count > len(margin):
+            chosen, margin = np.empty(2 * count, np.int64), np.empty(2 * count)
+            chosen_margin, gamma = np.empty(2 * count), np.empty(2 * count)
+        margins(problem, model, i, starts, positions, count, margin)
+        violations, n_chosen = choose(margin, count, rule.aggressive, chosen, chosen_margin)
+        counts[VIOLATING] += violations
+        counts[NON_VIOLATING] += count - violations
+
+        # γ = SetGamma(), under condition (1) and, if imposed, condition (2)
+        used = 0
+        if n_chosen > 0:
+            set_gamma(rule, chosen_margin, n_chosen, gamma)
+            used = normalise(gamma, n_chosen)
+            if used > 0 and weighted_margin(gamma, chosen_margin, n_chosen) > ZERO:
+                if rule.impose:
+                    counts[EXCLUDED] += impose_condition_2(gamma, chosen_margin, n_chosen)
+                    used = normalise(gamma, n_chosen)
+                else:
+                    counts[CONDITION_2_FAILURES] += 1
+
+        # w = w + Σ γ(m^J) Δφ(x, y, m^J); without a γ that meets the conditions, a CSP update: J = [L_x], γ = 1
+        counts[UPDATES] += 1
+        if used == 0:
+            counts[BACK_OFFS] += 1
+            starts[0], starts[1], chosen[0], gamma[0] = 0, k, 0, 1.0
+            add(problem, model, i, starts, wrong, chosen, 1, gamma, clock + t)
+        else:
+            if used > 1 and rule.power > 0:
+                step = float(used) ** rule.power
+                for c in range(n_chosen):
+                    gamma[c] *= step
+            add(problem, model, i, starts, positions, chosen, n_chosen, gamma, clock + t)
+    return len(order)
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What happened in one pass over the training set.
+
+    `violating` and `non_violating` count mixed assignments; `excluded` those taken out to impose condition (2).
+    """
+
+    epoch: int
+    examples: int
+    mistakes: int
+    wrong_positions: int
+    updates: int
+    back_offs: int
+    violating: int
+    non_violating: int
+    condition_2_failures: int
+    excluded: int
+    norm: float
+    seconds: float
+
+    def as_dict(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+
+def passes(
+    problem: Any,
+    model: Any,
+    rule: UpdateRule,
+    *,
+    examples: int,
+    epochs: int,
+    random_state: np.random.Generator | None = None,
+    clock: int = 0,
+) -> Iterator[Epoch]:
+    """Train `model` in place, pass by pass; stops after `epochs` passes or after one without a mistake.
+
+    With a `random_state` each pass goes through the examples in a new random order, else in their own.
+    """
+    compiled = rule.compiled(in_python=not isinstance(problem, tuple))
+    run = sweep if isinstance(compiled, CompiledRule) else in_python(sweep)
+    for epoch in range(1, epochs + 1):
+        order = np.arange(examples) if random_state is None else random_state.permutation(examples)
+        counts = np.zeros(len(COUNTS), np.int64)
+        began = time.perf_counter()
+        done = run(problem, model, compiled, order, clock, counts)
+        if done < examples:
+            raise too_many_substructures(rule, order[done])
+        clock += examples
+        yield Epoch(
+            epoch=epoch,
+            examples=examples,
+            norm=float(np.linalg.norm(weights(model))),
+            seconds=time.perf_counter() - began,
+            **{name: int(count) for name, count in zip(COUNTS, counts, strict=True)},
+        )
+        if counts[MISTAKES] == 0:
+            return
+
+
+def in_python(function: Any) -> Any:
+    """The plain Python of a kernel: what calls a user's functions cannot be compiled."""
+    return getattr(function, "py_func", function)
+
+
+def too_many_substructures(rule: UpdateRule, example: int) -> InputError:
+    return InputError(
+        f"substructures '{rule.substructures}' of example {example} make more than {MOST_SETS} mixed assignments "
+        "or take too much memory: too many of its positions are wrong; use 'segments', 'single' or 'pairs'"
+    )

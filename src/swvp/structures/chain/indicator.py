@@ -1,0 +1,223 @@
+"""Owns the linear chain of the paper's synthetic study: one observed symbol x_i and one label y_i per position.
+
+φ(x, y) counts, over the positions i, the binary indicator features of section 5
+
+    x_i,  y_i,  y_{i-1},  (x_i, y_i),  (y_{i-1}, y_i),  (x_i, y_{i-1}, y_i)
+
+where y_0 is START, a label of its own, numbered after the others. The triple (x_i, y_{i-1}, y_i) is a *part*:
+it decides the other five features, so every weight is a sum over the parts that contain it, and the sums for
+averaging are kept for the parts alone. The weight of x_i alone never moves, because Δφ never contains it.
+
+Prediction: V_i(y) = max_{y'} [V_{i-1}(y') + w(y') + w(y', y) + w(x_i, y', y)] + w(y) + w(x_i, y). Ties go to the
+smallest label, from the last position backwards.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swvp.compiled import implement, kernel
+from swvp.structures import operations
+from swvp.structures.operations import Floats, Ints
+
+
+Symbols = NDArray[np.uint32]  # unsigned, so that an index taken from it needs no test for being negative
+
+
+class IndicatorChain(NamedTuple):
+    """Examples: sequence i is x[offsets[i]:offsets[i + 1]] with the gold labels y[offsets[i]:offsets[i + 1]]."""
+
+    x: Symbols
+    y: Symbols
+    offsets: Ints
+
+
+class IndicatorModel(NamedTuple):
+    """The weights, Σ clock·update for each part, and room for one prediction."""
+
+    w: Floats  # all weights; the next five are views of it, those of (x) come first and never move
+    w_label: Floats  # (y)
+    w_previous: Floats  # (y')
+    w_emit: Floats  # (x, y)
+    w_move: Floats  # (y', y)
+    w_part: Floats  # (x, y', y)
+    delayed: Floats  # like w_part
+    predicted: Symbols
+    mixed: Symbols
+    back: Symbols
+    now: Floats
+    before: Floats
+
+
+def new_model(symbols: int, labels: int, room: int, w: Floats | None = None) -> IndicatorModel:
+    """A model with the weights w, or all 0, and with room for sequences of `room` positions."""
+    shapes = ((labels,), (labels + 1,), (symbols, labels), (labels + 1, labels), (symbols, labels + 1, labels))
+    ends = np.cumsum([symbols, *(math.prod(shape) for shape in shapes)])
+    w = np.zeros(ends[-1]) if w is None else np.array(w, float)
+    views = [w[a:b].reshape(shape) for a, b, shape in zip(ends, ends[1:], shapes, strict=False)]
+    return IndicatorModel(
+        w,
+        *views,
+        delayed=np.zeros(shapes[-1]),
+        predicted=np.zeros(room, np.uint32),
+        mixed=np.zeros(room, np.uint32),
+        back=np.zeros((room, labels), np.uint32),
+        now=np.zeros(labels),
+        before=np.zeros(labels),
+    )
+
+
+@implement(operations.longest, IndicatorChain)
+@kernel
+def longest(problem):
+    most = 0
+    for i in range(len(problem.offsets) - 1):
+        most = max(most, problem.offsets[i + 1] - problem.offsets[i])
+    return most
+
+
+@kernel
+def viterbi(model, x, start, n, predicted, at):
+    """Write argmax_y' w·φ(x, y') for x[start:start + n] into predicted[at:at + n]."""
+    labels = len(model.w_label)
+    w_label, w_previous, w_emit, w_move, w_part = model.w_label, model.w_previous, model.w_emit, model.w_move, model.w_part
+    now, before, back = model.now, model.before, model.back
+    for k in range(n):
+        symbol = x[start + k]
+        if k == 0:
+            for y in range(labels):
+                now[y] = w_previous[labels] + w_move[labels, y] + w_part[symbol, labels, y]
+        else:
+            for y in range(labels):
+                before[y] = now[y] + w_previous[y]
+            for y in range(labels):
+                best = before[0] + (w_move[0, y] + w_part[symbol, 0, y])
+                best_previous = 0
+                for previous in range(1, labels):
+                    score = before[previous] + (w_move[previous, y] + w_part[symbol, previous, y])
+                    better = score > best
+                    best = score if better else best
+                    best_previous = previous if better else best_previous
+                now[y] = best
+                back[k, y] = best_previous
+        for y in range(labels):
+            now[y] += w_label[y] + w_emit[symbol, y]
+    y = np.uint32(0)
+    for other in range(1, labels):
+        if now[other] > now[y]:
+            y = np.uint32(other)
+    for k in range(n - 1, -1, -1):
+        predicted[at + k] = y
+        y = back[k, y]
+
+
+@implement(operations.find_mistakes, IndicatorChain)
+@kernel
+def find_mistakes(problem, model, i, wrong):
+    start = problem.offsets[i]
+    n = problem.offsets[i + 1] - start
+    viterbi(model, problem.x, start, n, model.predicted, 0)
+    count = 0
+    for k in range(n):
+        model.mixed[k] = problem.y[start + k]
+        wrong[count] = k  # without a branch, which would often be guessed wrong
+        count += model.predicted[k] != problem.y[start + k]
+    return count
+
+
+@implement(operations.margins, IndicatorChain)
+@kernel
+def margins(problem, model, i, starts, positions, count, out):
+    x, gold, mixed = problem.x, problem.y, model.mixed
+    w_label, w_previous, w_emit, w_move, w_part = model.w_label, model.w_previous, model.w_emit, model.w_move, model.w_part
+    START = np.uint32(len(w_label))
+    start = problem.offsets[i]
+    n = problem.offsets[i + 1] - start
+    for j in range(count):
+        for p in range(starts[j], starts[j + 1]):
+            mixed[positions[p]] = model.predicted[positions[p]]
+        margin = 0.0
+        beyond = 0
+        for p in range(starts[j], starts[j + 1]):
+            # J changes the parts that end at its positions and those right after them, each part once
+            for here in range(max(positions[p], beyond), min(positions[p] + 2, n)):
+                symbol, y, z = x[start + here], gold[start + here], mixed[here]
+                y_previous = gold[start + here - 1] if here else START
+                z_previous = mixed[here - 1] if here else START
+                margin += w_label[y] - w_label[z]
+                margin += w_previous[y_previous] - w_previous[z_previous]
+                margin += w_emit[symbol, y] - w_emit[symbol, z]
+                margin += w_move[y_previous, y] - w_move[z_previous, z]
+                margin += w_part[symbol, y_previous, y] - w_part[symbol, z_previous, z]
+            beyond = positions[p] + 2
+        for p in range(starts[j], starts[j + 1]):
+            mixed[positions[p]] = gold[start + positions[p]]
+        out[j] = margin
+
+
+@implement(operations.add, IndicatorChain)
+@kernel
+def add(problem, model, i, starts, positions, sets, count, amounts, clock):
+    x, gold, mixed = problem.x, problem.y, model.mixed
+    w_label, w_previous, w_emit, w_move, w_part = model.w_label, model.w_previous, model.w_emit, model.w_move, model.w_part
+    START = np.uint32(len(w_label))
+    start = problem.offsets[i]
+    n = problem.offsets[i + 1] - start
+    for c in range(count):
+        amount = amounts[c]
+        if amount == 0:
+            continue
+        first, last = starts[sets[c]], starts[sets[c] + 1]
+        for p in range(first, last):
+            mixed[positions[p]] = model.predicted[positions[p]]
+        beyond = 0
+        for p in range(first, last):
+            for here in range(max(positions[p], beyond), min(positions[p] + 2, n)):
+                symbol, y, z = x[start + here], gold[start + here], mixed[here]
+                y_previous = gold[start + here - 1] if here else START
+                z_previous = mixed[here - 1] if here else START
+                w_label[y] += amount
+                w_label[z] -= amount
+                w_previous[y_previous] += amount
+                w_previous[z_previous] -= amount
+                w_emit[symbol, y] += amount
+                w_emit[symbol, z] -= amount
+                w_move[y_previous, y] += amount
+                w_move[z_previous, z] -= amount
+                w_part[symbol, y_previous, y] += amount
+                w_part[symbol, z_previous, z] -= amount
+                model.delayed[symbol, y_previous, y] += amount * clock
+                model.delayed[symbol, z_previous, z] -= amount * clock
+            beyond = positions[p] + 2
+        for p in range(first, last):
+            mixed[positions[p]] = gold[start + positions[p]]
+
+
+@implement(operations.labels, IndicatorChain)
+def labels(problem: IndicatorChain, model: IndicatorModel, i: int) -> tuple[Symbols, Symbols]:
+    gold = problem.y[problem.offsets[i] : problem.offsets[i + 1]]
+    return gold, model.predicted[: len(gold)]
+
+
+@implement(operations.weights, IndicatorModel)
+def weights(model: IndicatorModel) -> Floats:
+    """w as one vector, in the order (x), (y), (y'), (x, y), (y', y), (x, y', y); the weights of (x) are 0."""
+    return model.w.copy()
+
+
+@implement(operations.averaged_weights, IndicatorModel)
+def averaged_weights(model: IndicatorModel, clock: int) -> Floats:
+    late = model.delayed
+    sums = (late.sum((1, 2)), late.sum((0, 1)), late.sum((0, 2)), late.sum(1), late.sum(0), late)
+    return model.w - np.concatenate([block.ravel() for block in sums]) / max(clock, 1)
+
+
+@kernel
+def predict_all(model, x, offsets, out):
+    """Write the predictions for all sequences, one after the other, as x holds them."""
+    for i in range(len(offsets) - 1):
+        viterbi(model, x, offsets[i], offsets[i + 1] - offsets[i], out, offsets[i])

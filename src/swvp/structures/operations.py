@@ -1,0 +1,71 @@
+"""Owns the seam between the algorithm and the structures: the four things a structure gives to `learning`.
+
+`problem` holds the examples, `model` the weights, the sums for averaging and the room to work in. Their classes
+belong to a structure, which implements the operations below with `swvp.compiled.implement`; `learning` calls
+them and knows nothing of tags or trees.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swvp.compiled import operation
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@operation
+def longest(problem: Any) -> int:
+    """The largest number of positions that a label of this problem has."""
+    raise TypeError(f"{type(problem).__name__} is no structure: it does not implement 'longest'")
+
+
+@operation
+def find_mistakes(problem: Any, model: Any, i: int, wrong: Ints) -> int:
+    """Predict example i, y* = argmax w·φ(x, y'), and keep it in `model`.
+
+    Writes the positions where y* differs from the gold label into `wrong`, in increasing order; returns how many.
+    """
+    raise TypeError(f"{type(problem).__name__} is no structure: it does not implement 'find_mistakes'")
+
+
+@operation
+def margins(problem: Any, model: Any, i: int, starts: Ints, positions: Ints, count: int, out: Floats) -> None:
+    """Write w·Δφ(x, y, m^J) for each of the `count` sub-structures J = positions[starts[j]:starts[j + 1]].
+
+    The mixed assignment m^J is the kept prediction on J and the gold label elsewhere.
+    """
+    raise TypeError(f"{type(problem).__name__} is no structure: it does not implement 'margins'")
+
+
+@operation
+def add(
+    problem: Any, model: Any, i: int, starts: Ints, positions: Ints, sets: Ints, count: int, amounts: Floats, clock: int
+) -> None:
+    """w += Σ_c amounts[c] · Δφ(x, y, m^J) with J = positions[starts[sets[c]]:starts[sets[c] + 1]], for c < count.
+
+    `clock` is the number of examples seen before this one: the sums for averaging take clock · amount · Δφ.
+    """
+    raise TypeError(f"{type(problem).__name__} is no structure: it does not implement 'add'")
+
+
+@operation
+def labels(problem: Any, model: Any, i: int) -> tuple[Any, Any]:
+    """The gold label and the kept prediction of example i, for functions of the user's (never called in kernels)."""
+    raise TypeError(f"{type(problem).__name__} is no structure: it does not implement 'labels'")
+
+
+@operation
+def weights(model: Any) -> Floats:
+    """w as one vector (never called in kernels)."""
+    raise TypeError(f"{type(model).__name__} is no model: it does not implement 'weights'")
+
+
+@operation
+def averaged_weights(model: Any, clock: int) -> Floats:
+    """The mean of w after each of the `clock` examples seen, as one vector (never called in kernels)."""
+    raise TypeError(f"{type(model).__name__} is no model: it does not implement 'averaged_weights'")

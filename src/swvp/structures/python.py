@@ -1,0 +1,169 @@
+"""Owns structures that users define in plain Python: `argmax` and `joint_feature` are all they give.
+
+Everything is computed from the definitions, without any shortcut, so this is also the oracle of the compiled
+structures: on small problems they must give the very same weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from swvp.compiled import implement
+from swvp.errors import InputError
+from swvp.structures import operations
+from swvp.structures.operations import Floats, Ints
+
+__all__ = ["Problem", "PythonModel", "PythonProblem", "mixed_assignment", "wrong_positions"]
+
+Label = Sequence[Any]
+
+
+@runtime_checkable
+class Problem(Protocol):
+    """What a user defines. A label y is a list, a tuple or a 1-d array; its length L_x may differ between inputs."""
+
+    def joint_feature(self, x: Any, y: Label) -> Any:
+        """φ(x, y): a 1-d array, of the same length for every x and y."""
+        ...
+
+    def argmax(self, x: Any, w: Floats) -> Label:
+        """The label y' of Y(x) that maximises w·φ(x, y')."""
+        ...
+
+
+class EnumerableProblem(Problem, Protocol):
+    """A problem whose outputs can be listed, as the theory needs it."""
+
+    def outputs(self, x: Any) -> Iterable[Label]:
+        """Every label of Y(x)."""
+        ...
+
+
+class PythonProblem:
+    """A user's problem with its examples."""
+
+    def __init__(self, problem: Problem, X: Sequence[Any], Y: Sequence[Label]):
+        self.problem = problem
+        self.X = X
+        self.Y = Y
+        for i, y in enumerate(Y):
+            if not isinstance(y, (list, tuple, np.ndarray)):
+                raise InputError(f"label {i} is a {type(y).__name__}: use a list, a tuple or a 1-d array")
+
+    def phi(self, i: int, y: Label) -> Floats:
+        vector = np.asarray(self.problem.joint_feature(self.X[i], y), dtype=float)
+        if vector.ndim != 1:
+            raise InputError(f"joint_feature returned an array of {vector.ndim} dimensions: return a 1-d array")
+        return vector
+
+
+class PythonModel:
+    """w, the sums for averaging, and the kept prediction with the Δφ computed from it."""
+
+    def __init__(self, w: Floats):
+        self.w = np.array(w, dtype=float)
+        self.delayed = np.zeros_like(self.w)
+        self.predicted: Label = ()
+        self.deltas: dict[tuple[int, ...], Floats] = {}
+
+
+def wrong_positions(gold: Label, predicted: Label) -> list[int]:
+    """The positions where two labels differ."""
+    return [k for k, (a, b) in enumerate(zip(gold, predicted, strict=True)) if a != b]
+
+
+def mixed_assignment(gold: Label, predicted: Label, J: Iterable[int]) -> Label:
+    """m^J(y*, y): predicted on J, gold elsewhere (Definition 1), of the type of the gold label.
+
+    >>> mixed_assignment((1, 1, 1), (2, 2, 2), {1})
+    (1, 2, 1)
+    """
+    mixed = list(gold)
+    for k in J:
+        mixed[k] = predicted[k]
+    if isinstance(gold, np.ndarray):
+        return np.array(mixed, dtype=gold.dtype)  # type: ignore[return-value]
+    return type(gold)(mixed)  # type: ignore[call-arg]
+
+
+@implement(operations.longest, PythonProblem)
+def longest(problem: PythonProblem) -> int:
+    return max((len(y) for y in problem.Y), default=0)
+
+
+@implement(operations.find_mistakes, PythonProblem)
+def find_mistakes(problem: PythonProblem, model: PythonModel, i: int, wrong: Ints) -> int:
+    gold = problem.Y[i]
+    model.predicted = predict(problem.problem, problem.X[i], model.w, len(gold), f"example {i}")
+    model.deltas = {}
+    found = wrong_positions(gold, model.predicted)
+    wrong[: len(found)] = found
+    return len(found)
+
+
+def predict(problem: Problem, x: Any, w: Floats, size: int | None, where: str) -> Label:
+    """argmax, checked: the label must have `size` positions, where that is known."""
+    predicted = problem.argmax(x, w)
+    try:
+        length = len(predicted)
+    except TypeError:
+        raise InputError(f"argmax returned a {type(predicted).__name__} for {where}: return a sequence") from None
+    if size is not None and length != size:
+        raise InputError(f"argmax returned a label of {length} positions for {where}, whose gold label has {size}")
+    return predicted
+
+
+def delta(problem: PythonProblem, model: PythonModel, i: int, J: tuple[int, ...]) -> Floats:
+    """Δφ(x, y, m^J) = φ(x, y) - φ(x, m^J)."""
+    if J not in model.deltas:
+        gold = problem.Y[i]
+        mixed = mixed_assignment(gold, model.predicted, J)
+        model.deltas[J] = problem.phi(i, gold) - problem.phi(i, mixed)
+    return model.deltas[J]
+
+
+def slices(starts: Ints, positions: Ints, sets: Iterable[int]) -> Iterable[tuple[int, ...]]:
+    return (tuple(positions[starts[j] : starts[j + 1]].tolist()) for j in sets)
+
+
+@implement(operations.margins, PythonProblem)
+def margins(
+    problem: PythonProblem, model: PythonModel, i: int, starts: Ints, positions: Ints, count: int, out: Floats
+) -> None:
+    for j, J in enumerate(slices(starts, positions, range(count))):
+        out[j] = model.w @ delta(problem, model, i, J)
+
+
+@implement(operations.add, PythonProblem)
+def add(
+    problem: PythonProblem,
+    model: PythonModel,
+    i: int,
+    starts: Ints,
+    positions: Ints,
+    sets: Ints,
+    count: int,
+    amounts: Floats,
+    clock: int,
+) -> None:
+    for J, amount in zip(slices(starts, positions, sets[:count]), amounts[:count], strict=True):
+        model.w += amount * delta(problem, model, i, J)
+        model.delayed += clock * amount * delta(problem, model, i, J)
+
+
+@implement(operations.labels, PythonProblem)
+def labels(problem: PythonProblem, model: PythonModel, i: int) -> tuple[Label, Label]:
+    return problem.Y[i], model.predicted
+
+
+@implement(operations.weights, PythonModel)
+def weights(model: PythonModel) -> Floats:
+    return model.w.copy()
+
+
+@implement(operations.averaged_weights, PythonModel)
+def averaged_weights(model: PythonModel, clock: int) -> Floats:
+    return model.w - model.delayed / max(clock, 1)

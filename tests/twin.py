@@ -1,0 +1,111 @@
+"""A slow twin of the algorithm, written from the paper and design notes with nothing shared with the package."""
+
+import itertools
+import math
+
+ZERO = 1e-9
+
+
+def sets_of(name, wrong):
+    """JJ_x by name, as tuples of wrong positions."""
+    k = len(wrong)
+    if name == "single":
+        return [(j,) for j in wrong]
+    if name == "full":
+        return [tuple(wrong)]
+    if name in ("pairs", "triples"):
+        return list(itertools.combinations(wrong, min(2 if name == "pairs" else 3, k)))
+    if name == "prefixes":
+        return [tuple(wrong[: j + 1]) for j in range(k)]
+    if name == "single+full":
+        return [(j,) for j in wrong] + ([tuple(wrong)] if k > 1 else [])
+    if name == "all":
+        return [J for size in range(1, k + 1) for J in itertools.combinations(wrong, size)]
+    runs = [[wrong[0]]]  # segments
+    for j in wrong[1:]:
+        if j == runs[-1][-1] + 1:
+            runs[-1].append(j)
+        else:
+            runs.append([j])
+    return [tuple(run) for run in runs]
+
+
+def gamma_of(name, margins, beta):
+    """Weights summing to 1, or None where the formula is 0/0."""
+    n = len(margins)
+    if name == "wm":
+        raw = [abs(m) ** beta if abs(m) > ZERO else 0.0 for m in margins]
+    elif name == "wmr":
+        order = sorted(range(n), key=lambda j: (-abs(margins[j]), j))
+        raw = [((n - order.index(j)) / n) ** beta for j in range(n)]
+    elif name == "uniform":
+        raw = [1.0] * n
+    elif name == "softmin":
+        raw = [math.exp(-beta * (m - min(margins))) for m in margins]
+    elif name == "worst":
+        raw = [float(j == margins.index(min(margins))) for j in range(n)]
+    else:
+        low, high = min(margins), max(margins)
+        raw = [0.0] * n
+        if high <= 0:
+            raw[margins.index(high)] = 1.0
+        else:
+            low = min(low, 0.0)
+            raw[margins.index(min(margins))] += high
+            raw[margins.index(high)] += -low
+    total = sum(raw)
+    return [r / total for r in raw] if total > 0 else None
+
+
+def update(margins, *, gamma, approach, beta, step, impose):
+    """How much of each mixed assignment to add, or None for a CSP update."""
+    used = [j for j, m in enumerate(margins) if m <= ZERO or approach == "balanced"]
+    if not any(m <= ZERO for m in margins):
+        return None
+    weights = gamma_of(gamma, [margins[j] for j in used], beta)
+    if weights is None:
+        return None
+    weights = dict(zip(used, weights, strict=True))
+    if impose:
+        while sum(g * margins[j] for j, g in weights.items()) > ZERO:
+            weights[max(weights, key=lambda j: weights[j] * margins[j])] = 0.0
+        total = sum(weights.values())
+        if total <= 0:
+            return None
+        weights = {j: g / total for j, g in weights.items()}
+    m = sum(g > 0 for g in weights.values())
+    factor = {"unit": 1.0, "sqrt": math.sqrt(m), "count": float(m)}[step]
+    return {j: factor * g for j, g in weights.items()}
+
+
+def train(problem, X, Y, w, *, epochs, substructures, gamma, approach, beta, step, impose):
+    """Algorithm 2; returns the last weights, the naive average, and per pass (mistakes, back-offs)."""
+    w = w.copy()
+    every_w, history = [], []
+    for _ in range(epochs):
+        mistakes = back_offs = 0
+        for x, y in zip(X, Y, strict=True):
+            z = problem.argmax(x, w)
+            wrong = [k for k in range(len(y)) if y[k] != z[k]]
+            if wrong:
+                mistakes += 1
+                phi = problem.joint_feature(x, y)
+
+                def delta(J, x=x, y=y, z=z, phi=phi):
+                    return phi - problem.joint_feature(x, tuple(z[k] if k in J else y[k] for k in range(len(y))))
+
+                sets = sets_of(substructures, wrong)
+                deltas = [delta(J) for J in sets]
+                amounts = update(
+                    [float(w @ d) for d in deltas], gamma=gamma, approach=approach, beta=beta, step=step, impose=impose
+                )
+                if amounts is None:
+                    back_offs += 1
+                    w = w + delta(wrong)
+                else:
+                    w = w + sum(a * deltas[j] for j, a in amounts.items())
+            every_w.append(w)
+        history.append((mistakes, back_offs))
+        if not mistakes:
+            break
+    return w, sum(every_w) / len(every_w), history
