@@ -1,0 +1,5 @@
+"""`python -m swvp`."""
+
+from swvp.cli import main
+
+main()
