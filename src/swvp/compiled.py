@@ -18,7 +18,7 @@ from numba.extending import overload
 
 from swvp import __version__
 
-__all__ = ["implement", "kernel", "operation"]
+__all__ = ["implement", "inlined", "kernel", "operation"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -43,7 +43,19 @@ def fingerprint() -> str:
 
 def kernel(function: Function) -> Function:
     """Compile `function`, GIL released; its machine code is cached where the user may write."""
-    compiled = numba.njit(nogil=True)(function)
+    return compile_function(function, forceinline=False)
+
+
+def inlined(function: Function) -> Function:
+    """A kernel that is part of each kernel that calls it: for inner loops over tuples of many arrays.
+
+    Handing over such a tuple costs more than most of these functions take.
+    """
+    return compile_function(function, forceinline=True)
+
+
+def compile_function(function: Function, *, forceinline: bool) -> Function:
+    compiled: Any = numba.njit(nogil=True, forceinline=forceinline)(function)
     if compiled is function:  # NUMBA_DISABLE_JIT=1
         return function
     try:
@@ -56,14 +68,19 @@ def kernel(function: Function) -> Function:
 
 def operation(stub: Function) -> Function:
     """Declare a function that each structure implements (see `implement`); the stub is its documentation."""
-    return functools.singledispatch(stub)  # type: ignore[return-value]
+
+    @functools.wraps(stub)
+    def lacking(first: Any, *rest: Any) -> Any:
+        raise TypeError(f"{type(first).__name__} does not implement '{stub.__name__}'")
+
+    return functools.singledispatch(lacking)  # type: ignore[return-value]
 
 
 def implement(declared: Callable[..., Any], cls: type) -> Callable[[Function], Function]:
     """Register the implementation of an operation for a first argument of class `cls`.
 
-    Where the implementation is a kernel, for a NamedTuple of arrays, compiled code can call the operation too:
-    it is inlined there, since handing over a tuple of many arrays would cost more than most operations.
+    Where the implementation is a kernel, for a NamedTuple of arrays, compiled code can call the operation too,
+    inlined.
     """
 
     def register(implementation: Function) -> Function:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["HMM", "posterior_decode", "permuted_hmm", "sample"]
+__all__ = ["HMM", "permuted_hmm", "posterior_decode", "sample"]
 
 
 @dataclass(frozen=True)
@@ -19,13 +20,15 @@ class HMM:
     emission: NDArray[np.float64]
 
 
-def permuted_hmm(transition: list[float], emission: list[float], labels: int, symbols: int, rng: np.random.Generator) -> HMM:
+def permuted_hmm(
+    transition: Sequence[float], emission: Sequence[float], labels: int, symbols: int, rng: np.random.Generator
+) -> HMM:
     """An HMM whose rows are independent random permutations of the two vectors, padded with 0 and scaled to sum 1.
 
     The first label is uniform (section 5).
     """
 
-    def rows(values: list[float], width: int) -> NDArray[np.float64]:
+    def rows(values: Sequence[float], width: int) -> NDArray[np.float64]:
         padded = np.zeros(width)
         padded[: len(values)] = values
         padded /= padded.sum()
@@ -48,8 +51,8 @@ def draw(probabilities: NDArray[np.float64], rng: np.random.Generator) -> NDArra
     """One index per row, with that row's probabilities."""
     cumulative = probabilities.cumsum(1)
     cumulative[:, -1] = np.inf  # rounding must not leave a gap at the end
-    index = (rng.random((len(probabilities), 1)) >= cumulative).sum(1)
-    return index.astype(np.int64)
+    index: NDArray[np.int64] = (rng.random((len(probabilities), 1)) >= cumulative).sum(1)
+    return index
 
 
 def posterior_decode(hmm: HMM, x: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

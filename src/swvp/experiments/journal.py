@@ -35,7 +35,9 @@ class Journal:
             if begun:
                 self._resume(settings)
             elif foreign:
-                raise InputError(f"{folder / foreign[0]} exists and is not of this study: choose another --output folder")
+                raise InputError(
+                    f"{folder / foreign[0]} exists and is not of this study: choose another --output folder"
+                )
             self.file = self.path.open("a", encoding="utf-8", newline="\n")
             if not begun:
                 self._write(settings)

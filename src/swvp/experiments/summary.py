@@ -88,7 +88,9 @@ def summarise(results: dict[str, Any]) -> list[SetupSummary]:
         tuned: dict[tuple[str, str], Tuned] = {}
         for rule in settings["rules"]:
             for kind in WEIGHTS:
-                tuned[rule, kind] = tune(results["runs"], setup, rule, kind, settings["datasets"], tuned.get(("csp", kind)))
+                tuned[rule, kind] = tune(
+                    results["runs"], setup, rule, kind, settings["datasets"], tuned.get(("csp", kind))
+                )
         rules = [
             RuleSummary(rule, tuned[rule, "last"], tuned[rule, "averaged"], PAPER[setup].get(rule))
             for rule in settings["rules"]

@@ -7,6 +7,7 @@ every pass on the development and the test set, with the last and with the avera
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -155,7 +156,7 @@ def make_dataset(settings: Settings, setup: int, dataset: int) -> Dataset:
     rng = np.random.default_rng([settings.seed, setup, dataset, 1])
     x, y = sample(hmm, sum(settings.sizes), LENGTH, rng)
     ends = np.cumsum([0, *settings.sizes])
-    train, dev, test = (as_chain(x[a:b], y[a:b]) for a, b in zip(ends, ends[1:], strict=False))
+    train, dev, test = (as_chain(x[a:b], y[a:b]) for a, b in itertools.pairwise(ends))
     best, probability = posterior_decode(hmm, x[ends[2] :])
     return Dataset(train, dev, test, float((best == y[ends[2] :]).mean()), float(probability.mean()))
 
@@ -172,7 +173,9 @@ def accuracy(w: NDArray[np.float64], data: IndicatorChain, setup: Setup) -> floa
     return float((predicted == data.y).mean())
 
 
-def train_once(settings: Settings, data: Dataset, setup: int, dataset: int, name: str, beta: float | None) -> dict[str, Any]:
+def train_once(
+    settings: Settings, data: Dataset, setup: int, dataset: int, name: str, beta: float | None
+) -> dict[str, Any]:
     """One training: what happened in each pass, and the accuracies after it."""
     rule: UpdateRule = as_rule(name) if beta is None else as_rule(name, beta=beta)
     given = SETUPS[setup]

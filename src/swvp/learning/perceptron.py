@@ -15,8 +15,9 @@ import numpy as np
 
 from swvp.compiled import kernel
 from swvp.errors import InputError
+from swvp.learning.example import CompiledRule, define_substructures, prepare, set_gamma
 from swvp.learning.gamma import ZERO, choose, impose_condition_2, normalise, weighted_margin
-from swvp.learning.rule import CompiledRule, UpdateRule, define_substructures, set_gamma
+from swvp.learning.rule import UpdateRule
 from swvp.learning.substructures import MOST_SETS
 from swvp.structures.operations import add, find_mistakes, longest, margins, weights
 
@@ -52,6 +53,7 @@ def sweep(problem, model, rule, order, clock, counts):
         np.empty(n + 1),
         np.empty(n + 1),
     )
+    whole, first, one = np.zeros(2, np.int64), np.zeros(1, np.int64), np.ones(1)
     for t in range(len(order)):
         i = order[t]
         k = find_mistakes(problem, model, i, wrong)  # y* = argmax w·φ(x, y')
@@ -88,8 +90,8 @@ def sweep(problem, model, rule, order, clock, counts):
         counts[UPDATES] += 1
         if used == 0:
             counts[BACK_OFFS] += 1
-            starts[0], starts[1], chosen[0], gamma[0] = 0, k, 0, 1.0
-            add(problem, model, i, starts, wrong, chosen, 1, gamma, clock + t)
+            whole[1] = k
+            add(problem, model, i, whole, wrong, first, 1, one, clock + t)
         else:
             if used > 1 and rule.power > 0:
                 step = float(used) ** rule.power
@@ -137,7 +139,7 @@ def passes(
 
     With a `random_state` each pass goes through the examples in a new random order, else in their own.
     """
-    compiled = rule.compiled(in_python=not isinstance(problem, tuple))
+    compiled = prepare(rule, in_python=not isinstance(problem, tuple))
     run = sweep if isinstance(compiled, CompiledRule) else in_python(sweep)
     for epoch in range(1, epochs + 1):
         order = np.arange(examples) if random_state is None else random_state.permutation(examples)

@@ -42,8 +42,10 @@ def room(family, k):
         sets, positions = 2.0 ** min(k, 1000) - 1, k / 2 + 1
     elif family == SINGLE_AND_FULL:
         sets, positions = k + 1.0, 2.0
+    elif family == FULL:
+        sets, positions = 1.0, float(k)
     else:
-        sets, positions = float(k), float(k if family == FULL else 1)
+        sets, positions = float(k), 1.0
     return sets, sets * positions
 
 
@@ -51,7 +53,7 @@ def room(family, k):
 def fill(family, wrong, k, starts, positions):
     """Write the sets of `family` for the k positions of `wrong`; return how many there are."""
     starts[0] = 0
-    if family == PAIRS or family == TRIPLES:
+    if family in (PAIRS, TRIPLES):
         return subsets_of_size(min(2 if family == PAIRS else 3, k), wrong, k, starts, positions)
     if family == SEGMENTS:
         return segments(wrong, k, starts, positions)
@@ -61,10 +63,11 @@ def fill(family, wrong, k, starts, positions):
         return all_subsets(wrong, k, starts, positions)
     for j in range(k):
         positions[j] = wrong[j]
-        starts[j + 1] = j + 1
     if family == FULL:
         starts[1] = k
         return 1
+    for j in range(k):
+        starts[j + 1] = j + 1
     if family == SINGLE_AND_FULL and k > 1:
         for j in range(k):
             positions[k + j] = wrong[j]

@@ -25,7 +25,8 @@ import numpy as np
 from scipy.optimize import minimize_scalar, nnls
 
 from swvp.errors import InputError
-from swvp.learning.rule import STEPS, Substructures, UpdateRule, as_rule, sets_of
+from swvp.learning.example import sets_of
+from swvp.learning.rule import STEPS, Substructures, UpdateRule, as_rule
 from swvp.structures.operations import Floats
 from swvp.structures.python import EnumerableProblem, Label, mixed_assignment, wrong_positions
 
@@ -53,16 +54,12 @@ def radius(problem: EnumerableProblem, X: Sequence[Any], Y: Labels, *, substruct
     return max(float(np.linalg.norm(d, axis=1).max(initial=0)) for d in differences(problem, X, Y, substructures))
 
 
-def margin(
-    problem: EnumerableProblem, X: Sequence[Any], Y: Labels, u: Floats, *, substructures: JJ = "full"
-) -> float:
+def margin(problem: EnumerableProblem, X: Sequence[Any], Y: Labels, u: Floats, *, substructures: JJ = "full") -> float:
     """δ^JJ: the margin with which u, scaled to length 1, separates the data; ≤ 0 if it does not."""
     return float(slacks(problem, X, Y, u, substructures=substructures).min())
 
 
-def slacks(
-    problem: EnumerableProblem, X: Sequence[Any], Y: Labels, u: Floats, *, substructures: JJ = "full"
-) -> Floats:
+def slacks(problem: EnumerableProblem, X: Sequence[Any], Y: Labels, u: Floats, *, substructures: JJ = "full") -> Floats:
     """r^i (or r^iJJ) of each example: u·φ(x^i, y^i) - max u·φ(x^i, m^J(z, y^i)); inf without a wrong label."""
     u = unit(u)
     return np.array([(d @ u).min(initial=np.inf) for d in differences(problem, X, Y, substructures)])
@@ -102,7 +99,9 @@ def update_bound(
         raise InputError(f"u does not separate the data: its margin is {delta:.4g}, Theorem 1 needs one > 0")
     longest_step = 1.0
     if STEPS[rule.step]:
-        most = max(len(sets_of(rule.substructures, y, z)) for x, y in zip(X, Y, strict=True) for z in wrong(problem, x, y))
+        most = max(
+            len(sets_of(rule.substructures, y, z)) for x, y in zip(X, Y, strict=True) for z in wrong(problem, x, y)
+        )
         longest_step = most ** STEPS[rule.step]
     return (longest_step * radius(problem, X, Y, substructures=jj) / delta) ** 2
 
@@ -209,4 +208,4 @@ def unit(u: Floats) -> Floats:
     length = np.linalg.norm(u)
     if not (np.isfinite(length) and length > 0):
         raise InputError("u must be a vector of finite numbers, not all 0")
-    return np.asarray(u, float) / length
+    return np.asarray(u / length, float)

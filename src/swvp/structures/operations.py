@@ -21,7 +21,6 @@ Floats = NDArray[np.float64]
 @operation
 def longest(problem: Any) -> int:
     """The largest number of positions that a label of this problem has."""
-    raise TypeError(f"{type(problem).__name__} is no structure: it does not implement 'longest'")
 
 
 @operation
@@ -30,7 +29,6 @@ def find_mistakes(problem: Any, model: Any, i: int, wrong: Ints) -> int:
 
     Writes the positions where y* differs from the gold label into `wrong`, in increasing order; returns how many.
     """
-    raise TypeError(f"{type(problem).__name__} is no structure: it does not implement 'find_mistakes'")
 
 
 @operation
@@ -39,7 +37,6 @@ def margins(problem: Any, model: Any, i: int, starts: Ints, positions: Ints, cou
 
     The mixed assignment m^J is the kept prediction on J and the gold label elsewhere.
     """
-    raise TypeError(f"{type(problem).__name__} is no structure: it does not implement 'margins'")
 
 
 @operation
@@ -50,22 +47,18 @@ def add(
 
     `clock` is the number of examples seen before this one: the sums for averaging take clock · amount · Δφ.
     """
-    raise TypeError(f"{type(problem).__name__} is no structure: it does not implement 'add'")
 
 
 @operation
 def labels(problem: Any, model: Any, i: int) -> tuple[Any, Any]:
     """The gold label and the kept prediction of example i, for functions of the user's (never called in kernels)."""
-    raise TypeError(f"{type(problem).__name__} is no structure: it does not implement 'labels'")
 
 
 @operation
 def weights(model: Any) -> Floats:
     """w as one vector (never called in kernels)."""
-    raise TypeError(f"{type(model).__name__} is no model: it does not implement 'weights'")
 
 
 @operation
 def averaged_weights(model: Any, clock: int) -> Floats:
     """The mean of w after each of the `clock` examples seen, as one vector (never called in kernels)."""
-    raise TypeError(f"{type(model).__name__} is no model: it does not implement 'averaged_weights'")

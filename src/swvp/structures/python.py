@@ -85,7 +85,7 @@ def mixed_assignment(gold: Label, predicted: Label, J: Iterable[int]) -> Label:
     for k in J:
         mixed[k] = predicted[k]
     if isinstance(gold, np.ndarray):
-        return np.array(mixed, dtype=gold.dtype)  # type: ignore[return-value]
+        return np.array(mixed, dtype=gold.dtype)
     return type(gold)(mixed)  # type: ignore[call-arg]
 
 

@@ -14,16 +14,16 @@ smallest label, from the last position backwards.
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.compiled import implement, kernel
+from swvp.compiled import implement, inlined, kernel
 from swvp.structures import operations
 from swvp.structures.operations import Floats, Ints
-
 
 Symbols = NDArray[np.uint32]  # unsigned, so that an index taken from it needs no test for being negative
 
@@ -58,10 +58,15 @@ def new_model(symbols: int, labels: int, room: int, w: Floats | None = None) -> 
     shapes = ((labels,), (labels + 1,), (symbols, labels), (labels + 1, labels), (symbols, labels + 1, labels))
     ends = np.cumsum([symbols, *(math.prod(shape) for shape in shapes)])
     w = np.zeros(ends[-1]) if w is None else np.array(w, float)
-    views = [w[a:b].reshape(shape) for a, b, shape in zip(ends, ends[1:], shapes, strict=False)]
+    views = (w[a:b].reshape(shape) for (a, b), shape in zip(itertools.pairwise(ends), shapes, strict=True))
+    w_label, w_previous, w_emit, w_move, w_part = views
     return IndicatorModel(
-        w,
-        *views,
+        w=w,
+        w_label=w_label,
+        w_previous=w_previous,
+        w_emit=w_emit,
+        w_move=w_move,
+        w_part=w_part,
         delayed=np.zeros(shapes[-1]),
         predicted=np.zeros(room, np.uint32),
         mixed=np.zeros(room, np.uint32),
@@ -80,11 +85,17 @@ def longest(problem):
     return most
 
 
-@kernel
+@inlined
 def viterbi(model, x, start, n, predicted, at):
     """Write argmax_y' w·φ(x, y') for x[start:start + n] into predicted[at:at + n]."""
     labels = len(model.w_label)
-    w_label, w_previous, w_emit, w_move, w_part = model.w_label, model.w_previous, model.w_emit, model.w_move, model.w_part
+    w_label, w_previous, w_emit, w_move, w_part = (
+        model.w_label,
+        model.w_previous,
+        model.w_emit,
+        model.w_move,
+        model.w_part,
+    )
     now, before, back = model.now, model.before, model.back
     for k in range(n):
         symbol = x[start + k]
@@ -133,7 +144,13 @@ def find_mistakes(problem, model, i, wrong):
 @kernel
 def margins(problem, model, i, starts, positions, count, out):
     x, gold, mixed = problem.x, problem.y, model.mixed
-    w_label, w_previous, w_emit, w_move, w_part = model.w_label, model.w_previous, model.w_emit, model.w_move, model.w_part
+    w_label, w_previous, w_emit, w_move, w_part = (
+        model.w_label,
+        model.w_previous,
+        model.w_emit,
+        model.w_move,
+        model.w_part,
+    )
     START = np.uint32(len(w_label))
     start = problem.offsets[i]
     n = problem.offsets[i + 1] - start
@@ -163,7 +180,13 @@ def margins(problem, model, i, starts, positions, count, out):
 @kernel
 def add(problem, model, i, starts, positions, sets, count, amounts, clock):
     x, gold, mixed = problem.x, problem.y, model.mixed
-    w_label, w_previous, w_emit, w_move, w_part = model.w_label, model.w_previous, model.w_emit, model.w_move, model.w_part
+    w_label, w_previous, w_emit, w_move, w_part = (
+        model.w_label,
+        model.w_previous,
+        model.w_emit,
+        model.w_move,
+        model.w_part,
+    )
     START = np.uint32(len(w_label))
     start = problem.offsets[i]
     n = problem.offsets[i + 1] - start

@@ -1,0 +1,54 @@
+"""Owns the command line: options in, calls to the library, one line and exit code 2 for input that cannot be used.
+
+Nothing heavy is imported before a command runs, so that help and version answer at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from swvp import __version__
+from swvp.cli import experiment
+from swvp.errors import InputError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    help="Structured prediction with the Structured Weighted Violations Perceptron.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(experiment.app, name="experiment")
+
+
+def show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"swvp {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and stop.")
+    ] = False,
+) -> None:
+    """Structured prediction with the Structured Weighted Violations Perceptron."""
+
+
+def main() -> None:
+    """Run the command line; input errors end in one line and exit code 2."""
+    try:
+        app()
+    except InputError as error:
+        print(f"swvp: {error}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:  # the reader of our output has gone, as in `swvp … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

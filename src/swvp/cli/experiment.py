@@ -1,0 +1,87 @@
+"""Owns `swvp experiment …`: the paper's studies from the shell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from swvp.cli.values import floats, integers, names
+
+__all__ = ["app"]
+
+app = typer.Typer(help="Redo the paper's experiments.", no_args_is_help=True)
+
+EXAMPLES = """
+Examples:
+
+  swvp experiment synthetic
+
+  swvp experiment synthetic --quick --rules csp,a-wm,a-wm:segments:sqrt
+
+  swvp experiment synthetic --setups 1 --betas 0.5:5:0.5 --hmm per-dataset --output other-hmms
+
+  swvp experiment synthetic --quick --load my_gamma.py --rules csp,a-mine
+"""
+
+
+@app.command(epilog=EXAMPLES)
+def synthetic(
+    setups: Annotated[str | None, typer.Option(help="Which of the paper's setups.", show_default="1,2,3")] = None,
+    datasets: Annotated[int | None, typer.Option(help="Datasets per setup.", show_default="10")] = None,
+    sizes: Annotated[
+        str | None, typer.Option(help="Items for training, development and test.", show_default="7000,2000,1000")
+    ] = None,
+    epochs: Annotated[int | None, typer.Option(help="Passes over the training set.", show_default="10")] = None,
+    betas: Annotated[
+        str | None, typer.Option(help="β values, as a list or FIRST:LAST:STEP.", show_default="0.5:5:0.5")
+    ] = None,
+    rules: Annotated[
+        str | None,
+        typer.Option(
+            help="Update rules: csp or (a|b)-GAMMA[:SUBSTRUCTURES][:STEP][:impose]. CSP is always run.",
+            show_default="csp,a-wm,a-wmr,b-wm,b-wmr",
+        ),
+    ] = None,
+    hmm: Annotated[
+        str | None, typer.Option(help="Draw the HMM per-setup or per-dataset.", show_default="per-setup")
+    ] = None,
+    shuffle: Annotated[bool, typer.Option("--shuffle", help="A new random order of the items in each pass.")] = False,
+    seed: Annotated[int, typer.Option(help="Decides the HMMs, the samples and the orders.")] = 0,
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Threads.", show_default="all cores")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Folder for the results.", show_default="swvp-synthetic, or -quick"),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A small study in seconds: smaller defaults for all.")] = False,
+    load: Annotated[
+        Path | None, typer.Option(help="A Python file of yours to run first; it may register a γ or a JJ.")
+    ] = None,
+) -> None:
+    """Table 1: HMM data, CSP against SWVP, β tuned on development sets, beside the best that is possible.
+
+    Writes results.json (every single run) and report.html (tables and plots).
+    Ctrl-C keeps what is finished; the same command goes on from there.
+    """
+    import dataclasses
+
+    from swvp.cli.study import load_python, run_synthetic
+    from swvp.experiments.synthetic import FULL, QUICK
+
+    if load is not None:
+        load_python(load)
+    given: dict[str, Any] = {
+        "setups": integers("setups", setups),
+        "datasets": datasets,
+        "sizes": integers("sizes", sizes),
+        "epochs": epochs,
+        "betas": floats("betas", betas),
+        "rules": names(rules),
+        "hmm": hmm,
+        "shuffle": shuffle,
+        "seed": seed,
+    }
+    settings = dataclasses.replace(QUICK if quick else FULL, **{k: v for k, v in given.items() if v is not None})
+    folder = output if output is not None else Path("swvp-synthetic-quick" if quick else "swvp-synthetic")
+    run_synthetic(settings, folder, jobs)

@@ -1,0 +1,171 @@
+"""Owns how a rule meets one example: JJ_x and γ, by the compiled families and schemes or by a user's functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from swvp.compiled import implement, kernel, operation
+from swvp.errors import InputError
+from swvp.learning.gamma import GAMMAS, weigh
+from swvp.learning.rule import STEPS, Gamma, Substructures, UpdateRule, name_of, own_gammas, own_substructures
+from swvp.learning.substructures import MOST_POSITIONS, MOST_SETS, SUBSTRUCTURES, fill, room
+from swvp.structures.operations import Floats, Ints, labels
+from swvp.structures.python import wrong_positions
+
+__all__ = ["CompiledRule", "PythonRule", "define_substructures", "prepare", "set_gamma", "sets_of"]
+
+
+class CompiledRule(NamedTuple):
+    """A rule of numbers, for kernels."""
+
+    family: int
+    scheme: int
+    beta: float
+    aggressive: bool
+    power: float
+    impose: bool
+
+
+@dataclass(frozen=True)
+class PythonRule:
+    """The same for plain Python: the family, the scheme or both may be functions."""
+
+    family: int | Substructures
+    scheme: int | Gamma
+    beta: float
+    aggressive: bool
+    power: float
+    impose: bool
+
+
+def prepare(rule: UpdateRule, *, in_python: bool = False) -> CompiledRule | PythonRule:
+    """The rule as kernels take it; with a function of the user's, or if asked to, as plain Python takes it."""
+    family = own_substructures.get(rule.substructures, rule.substructures)  # type: ignore[arg-type]
+    scheme = own_gammas.get(rule.gamma, rule.gamma)  # type: ignore[arg-type]
+    family = family if callable(family) else SUBSTRUCTURES.index(family)
+    scheme = scheme if callable(scheme) else GAMMAS.index(scheme)
+    cls = PythonRule if in_python or callable(family) or callable(scheme) else CompiledRule
+    return cls(
+        family=family,
+        scheme=scheme,
+        beta=float(rule.beta),
+        aggressive=rule.approach == "aggressive",
+        power=STEPS[rule.step],
+        impose=rule.impose,
+    )
+
+
+@operation
+def define_substructures(
+    rule: Any, problem: Any, model: Any, i: int, wrong: Ints, k: int, starts: Ints, positions: Ints
+):
+    """JJ_x of example i, with k wrong positions: returns (how many, starts, positions), grown where needed.
+
+    -1 instead of a number means that there are more than the limits allow.
+    """
+
+
+@operation
+def set_gamma(rule: Any, margin: Floats, n: int, gamma: Floats) -> None:
+    """Write the weight of each of the n margins in use, not yet scaled."""
+
+
+@kernel
+def define_family(family, wrong, k, starts, positions):
+    sets, total = room(family, k)
+    if sets > MOST_SETS or total > MOST_POSITIONS:
+        return -1, starts, positions
+    if sets + 1 > len(starts):
+        starts = np.empty(2 * int(sets) + 1, np.int64)
+    if total > len(positions):
+        positions = np.empty(2 * int(total), np.int64)
+    return fill(family, wrong, k, starts, positions), starts, positions
+
+
+@implement(define_substructures, CompiledRule)
+@kernel
+def define_substructures_compiled(rule, problem, model, i, wrong, k, starts, positions):
+    return define_family(rule.family, wrong, k, starts, positions)
+
+
+@implement(set_gamma, CompiledRule)
+@kernel
+def set_gamma_compiled(rule, margin, n, gamma):
+    weigh(rule.scheme, rule.beta, margin, n, gamma)
+
+
+@implement(define_substructures, PythonRule)
+def define_substructures_python(
+    rule: PythonRule, problem: Any, model: Any, i: int, wrong: Ints, k: int, starts: Ints, positions: Ints
+) -> tuple[int, Ints, Ints]:
+    if not callable(rule.family):
+        return define_family(rule.family, wrong, k, starts, positions)  # type: ignore[no-any-return]
+    gold, predicted = labels(problem, model, i)
+    sets = own_sets(rule.family, gold, predicted, wrong[:k].tolist())
+    lengths = [len(J) for J in sets]
+    flat = np.array([j for J in sets for j in J], np.int64)
+    return len(sets), np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64), flat
+
+
+def own_sets(function: Substructures, gold: Any, predicted: Any, wrong: list[int]) -> list[tuple[int, ...]]:
+    """The sets a user's function gives, cut down to wrong positions, empty ones and repetitions left out."""
+    size, wrong_set = len(gold), set(wrong)
+    sets: dict[tuple[int, ...], None] = {}
+    for J in function(gold, predicted):
+        positions = {int(j) for j in J}
+        if positions and not (min(positions) >= 0 and max(positions) < size):
+            raise InputError(
+                f"substructures function {name_of(function)} returned {sorted(positions)} "
+                f"for a label of {size} positions: positions go from 0 to {size - 1}"
+            )
+        if cut := tuple(sorted(positions & wrong_set)):
+            sets[cut] = None
+    return list(sets)
+
+
+def sets_of(substructures: str | Substructures, gold: Any, predicted: Any) -> list[tuple[int, ...]]:
+    """JJ_x for one gold label and one prediction, by name or by a user's function, as tuples of wrong positions.
+
+    >>> sets_of("segments", [0, 0, 0, 0], [1, 1, 0, 1])
+    [(0, 1), (3,)]
+    """
+    substructures = UpdateRule(substructures=substructures).substructures  # a name is checked
+    wrong = wrong_positions(gold, predicted)
+    if not wrong:
+        return []
+    family = own_substructures.get(substructures, substructures)  # type: ignore[arg-type]
+    if callable(family):
+        return own_sets(family, gold, predicted, wrong)
+    room = np.empty(len(wrong) + 1, np.int64)
+    code, array = SUBSTRUCTURES.index(family), np.array(wrong, np.int64)
+    count, starts, positions = define_family(code, array, len(wrong), room, room.copy())
+    if count < 0:
+        raise InputError(f"substructures '{substructures}' of {len(wrong)} wrong positions are too many")
+    return [tuple(positions[starts[j] : starts[j + 1]].tolist()) for j in range(count)]
+
+
+@implement(set_gamma, PythonRule)
+def set_gamma_python(rule: PythonRule, margin: Floats, n: int, gamma: Floats) -> None:
+    if not callable(rule.scheme):
+        weigh(rule.scheme, rule.beta, margin, n, gamma)
+        return
+    own = np.asarray(rule.scheme(margin[:n].copy(), rule.beta), dtype=float)
+    if own.shape != (n,):
+        problem = f"{own.size} weights for {n} margins"
+    elif not np.isfinite(own).all():
+        problem = "NaN or infinite weights"
+    elif (own < 0).any():
+        problem = "negative weights"
+    elif not own.any():
+        problem = "only zeros"
+    else:
+        gamma[:n] = own
+        return
+    shown = np.array2string(margin[: min(n, 5)], precision=4) + (" …" if n > 5 else "")
+    raise InputError(
+        f"gamma function {name_of(rule.scheme)} returned {problem} (margins {shown}): "
+        "return one finite number ≥ 0 per margin, not all 0"
+    )

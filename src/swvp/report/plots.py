@@ -1,0 +1,273 @@
+"""Owns the figures of the synthetic study: results and their summary in, one matplotlib figure per setup out."""
+
+from __future__ import annotations
+
+import functools
+import io
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+import matplotlib.style
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from swvp.experiments.summary import WEIGHTS, SetupSummary, final
+
+__all__ = [
+    "DEV",
+    "GREY",
+    "accuracies",
+    "beta_curves",
+    "learning_curves",
+    "looks",
+    "outside",
+    "rates",
+    "runs_by_beta",
+    "svg",
+    "swatch",
+]
+
+WIDTH = 3.6
+GREY = "#6b6b6b"
+DEV = (0, (3, 1.5))
+COLOURS = ("#000000", "#0072B2", "#56B4E9", "#D55E00", "#E69F00", "#009E73", "#CC79A7")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h")
+FAR = 15.0
+STYLE: dict[str, Any] = {
+    "font.size": 8.5,
+    "font.family": "DejaVu Sans",
+    "text.parse_math": False,
+    "axes.titlesize": 8.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#888888",
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e6e6e6",
+    "grid.linewidth": 0.7,
+    "xtick.color": "#444444",
+    "ytick.color": "#444444",
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "lines.linewidth": 1.3,
+    "lines.markersize": 4,
+    "figure.constrained_layout.use": True,
+    "svg.hashsalt": "swvp",
+    "svg.fonttype": "path",
+}
+
+P = ParamSpec("P")
+T = TypeVar("T")
+drawing = threading.RLock()
+
+
+class Look(NamedTuple):
+    """How a rule looks in every figure."""
+
+    colour: str
+    marker: str
+
+
+def styled(draw: Callable[P, T]) -> Callable[P, T]:
+    """Draw in the style of the report, whatever the user's; the style is global in matplotlib, hence the lock."""
+
+    @functools.wraps(draw)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> T:
+        with drawing, matplotlib.style.context(["default", STYLE]):
+            return draw(*args, **kwargs)
+
+    return wrapped
+
+
+def looks(rules: Sequence[str]) -> dict[str, Look]:
+    """A colour and a marker for each rule; a pair comes back only after 77 rules."""
+    return {rule: Look(COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]) for k, rule in enumerate(rules)}
+
+
+@styled
+def svg(figure: Figure) -> bytes:
+    """The figure as SVG, the same bytes for the same figure."""
+    file = io.BytesIO()
+    figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
+    return file.getvalue()
+
+
+@styled
+def swatch(**line: Any) -> Figure:
+    """A short piece of a line, for a legend."""
+    figure = Figure(figsize=(0.36, 0.16), layout="none")
+    figure.add_artist(Line2D([0.05, 0.5, 0.95], [0.5, 0.5, 0.5], markevery=[1], **line))
+    return figure
+
+
+@styled
+def accuracies(summary: SetupSummary) -> Figure:
+    """One row per rule: last weights (filled) and averaged (open), ± std; the paper's number; the ceiling."""
+    rules = summary.rules
+    look = looks([rule.rule for rule in rules])
+    figure = Figure(figsize=(WIDTH, 1.15 + 0.4 * len(rules)))
+    axes = figure.subplots()
+    left_out = outside(summary)
+    for row, rule in enumerate(rules):
+        colour, marker = look[rule.rule]
+        for tuned, shift, fill in ((rule.last, -0.13, colour), (rule.averaged, 0.13, "white")):
+            axes.errorbar(
+                [100 * tuned.mean],
+                [row + shift],
+                xerr=[100 * tuned.std],
+                color=colour,
+                marker=marker,
+                markersize=5,
+                markerfacecolor=fill,
+                capsize=2,
+                elinewidth=1,
+            )
+        if rule.paper is not None and rule.rule not in left_out:
+            axes.plot([rule.paper[0]], [row - 0.13], color=GREY, marker="x", markersize=5.5, markeredgewidth=1.4)
+    axes.axvline(100 * summary.ceiling, color=GREY, linestyle="dotted", linewidth=1.4)
+    axes.set_yticks(range(len(rules)), [short(rule.rule) for rule in rules])
+    axes.set_ylim(len(rules) - 0.5, -0.5)
+    axes.grid(visible=False, axis="y")
+    axes.set_title(f"Setup {summary.setup}, ceiling {100 * summary.ceiling:.1f}")
+    axes.set_xlabel("test accuracy (%)")
+    if left_out:
+        values = f"{min(left_out.values()):.2f} to {max(left_out.values()):.2f}"
+        figure.supxlabel(f"The paper's ({values}) are outside this range.", fontsize=8, color=GREY, style="italic")
+    return figure
+
+
+def outside(summary: SetupSummary) -> dict[str, float]:
+    """The paper's accuracies too far from ours to share an axis with them, by rule."""
+    ends = [100 * summary.ceiling]
+    for rule in summary.rules:
+        for tuned in (rule.last, rule.averaged):
+            ends += [100 * (tuned.mean - tuned.std), 100 * (tuned.mean + tuned.std)]
+    low, high = min(ends) - FAR, max(ends) + FAR
+    papers = {rule.rule: rule.paper[0] for rule in summary.rules if rule.paper is not None}
+    return {rule: accuracy for rule, accuracy in papers.items() if not low <= accuracy <= high}
+
+
+@styled
+def beta_curves(results: Mapping[str, Any], summary: SetupSummary) -> Figure:
+    """Accuracy by β, mean over the datasets: test solid, dev dashed; a rule without β, as CSP, is a level line."""
+    figure, panels = stacked(summary, [f"{kind} weights" for kind in WEIGHTS])
+    for axes, kind in zip(panels, WEIGHTS, strict=True):
+        errors = []
+        for part, line in (("dev", DEV), ("test", "solid")):
+            measured = curves(results, summary, lambda runs, kind=kind, part=part: finals(runs, kind, part).mean())
+            for rule, (betas, values) in measured.items():
+                by_beta(axes, betas, values, look_of(summary, rule), linestyle=line, marked=part == "test")
+        for rule in summary.rules:
+            for runs in runs_by_beta(results, summary.setup, rule.rule).values():
+                errors.append(finals(runs, kind, "test").std(ddof=min(1, len(runs) - 1)) / len(runs) ** 0.5)
+        if summary.datasets > 1:
+            axes.set_title(f"s.e. ± {np.median(errors):.1f}", loc="right", fontweight="normal", color=GREY)
+        axes.set_ylabel("accuracy (%)")
+    beta_axis(results, panels)
+    return figure
+
+
+@styled
+def learning_curves(results: Mapping[str, Any], summary: SetupSummary) -> Figure:
+    """Test accuracy after each pass with the tuned β, mean over the datasets; a run that converged stays level."""
+    figure, panels = stacked(summary, [f"{kind} weights" for kind in WEIGHTS])
+    for axes, kind in zip(panels, WEIGHTS, strict=True):
+        longest = 1
+        for rule in summary.rules:
+            chosen = getattr(rule, kind).beta
+            groups = runs_by_beta(results, summary.setup, rule.rule)
+            runs = [run for beta, group in groups.items() for run in group if chosen[run["dataset"]] == beta]
+            tests = [run["accuracy"][f"{kind}_test"] for run in runs]
+            longest = max(longest, *map(len, tests))
+            full = max(map(len, tests))
+            mean = 100 * np.mean([[*curve, *[curve[-1]] * (full - len(curve))] for curve in tests], axis=0)
+            colour, marker = look_of(summary, rule.rule)
+            axes.plot(range(1, full + 1), mean, color=colour, marker=marker, markersize=3.5)
+        axes.axhline(100 * summary.ceiling, color=GREY, linestyle="dotted", linewidth=1.4)
+        axes.set_xlim(0.6, longest + 0.4)
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=10, integer=True, min_n_ticks=1))
+        axes.set_ylabel("test accuracy (%)")
+    panels[-1].set_xlabel("passes over the training set")
+    return figure
+
+
+@styled
+def rates(results: Mapping[str, Any], summary: SetupSummary) -> Figure:
+    """How many of all updates were back-offs to CSP, and how many failed γ condition (2), by β."""
+    figure, panels = stacked(summary, ["back-off", "condition (2) failed"])
+    for axes, count in zip(panels, ("back_offs", "condition_2_failures"), strict=True):
+        measured = curves(results, summary, lambda runs, count=count: share(runs, count))
+        for rule, (betas, values) in measured.items():
+            if rule != "csp":
+                by_beta(axes, betas, values, look_of(summary, rule), linestyle="solid", marked=True)
+        top = max(1.0, axes.dataLim.y1)
+        axes.set_ylim(-0.04 * top, 1.08 * top)
+        axes.set_ylabel("% of updates")
+    beta_axis(results, panels)
+    return figure
+
+
+def stacked(summary: SetupSummary, titles: Sequence[str]) -> tuple[Figure, Sequence[Axes]]:
+    figure = Figure(figsize=(WIDTH, 4.6))
+    panels: Sequence[Axes] = list(figure.subplots(len(titles), 1, sharex=True))
+    for axes, title in zip(panels, titles, strict=True):
+        axes.set_title(f"Setup {summary.setup}, {title}")
+    return figure, panels
+
+
+def look_of(summary: SetupSummary, rule: str) -> Look:
+    return looks([each.rule for each in summary.rules])[rule]
+
+
+def runs_by_beta(results: Mapping[str, Any], setup: int, rule: str) -> dict[float | None, list[dict[str, Any]]]:
+    """The runs of a rule in a setup, grouped by β, the smallest first."""
+    groups: dict[float | None, list[dict[str, Any]]] = {}
+    for run in results["runs"]:
+        if (run["setup"], run["rule"]) == (setup, rule):
+            groups.setdefault(run["beta"], []).append(run)
+    return dict(sorted(groups.items(), key=lambda group: group[0] or 0.0))
+
+
+def curves(
+    results: Mapping[str, Any], summary: SetupSummary, measure: Callable[[list[dict[str, Any]]], float]
+) -> dict[str, tuple[list[float | None], list[float]]]:
+    """The β values of each rule, and what `measure` makes of the runs with each."""
+    groups = {rule.rule: runs_by_beta(results, summary.setup, rule.rule) for rule in summary.rules}
+    return {rule: (list(by), [measure(runs) for runs in by.values()]) for rule, by in groups.items()}
+
+
+def finals(runs: Sequence[dict[str, Any]], kind: str, part: str) -> Any:
+    """The accuracies after the last pass, in percent."""
+    return 100 * np.array([final(run, kind, part) for run in runs])
+
+
+def share(runs: Sequence[dict[str, Any]], count: str) -> float:
+    """Percent of the updates of all passes."""
+    counted, updates = (sum(sum(run["history"][key]) for run in runs) for key in (count, "updates"))
+    return float(100 * counted / max(updates, 1))
+
+
+def by_beta(axes: Axes, betas: Any, values: list[float], look: Look, *, linestyle: Any, marked: bool) -> None:
+    if betas == [None]:
+        axes.axhline(values[0], color=look.colour, linestyle=linestyle)
+    else:
+        marker = look.marker if marked or len(betas) == 1 else ""
+        axes.plot(betas, values, color=look.colour, linestyle=linestyle, marker=marker, alpha=1 if marked else 0.75)
+
+
+def beta_axis(results: Mapping[str, Any], panels: Sequence[Axes]) -> None:
+    betas = sorted(results["settings"]["betas"])
+    room = 0.04 * (betas[-1] - betas[0]) or 0.5
+    panels[-1].set_xlim(betas[0] - room, betas[-1] + room)
+    panels[-1].xaxis.set_major_locator(MaxNLocator(nbins=6))
+    panels[-1].set_xlabel("β")
+
+
+def short(name: str) -> str:
+    return name if len(name) <= 24 else f"{name[:23]}…"

@@ -1,0 +1,89 @@
+"""Operations find their implementation, and stale machine code is not used."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from swvp.compiled import implement, kernel, operation
+
+
+class Square(NamedTuple):
+    side: np.ndarray
+
+
+class Disc(NamedTuple):
+    radius: np.ndarray
+
+
+@operation
+def area(shape, factor):
+    """The area of a shape, times a factor."""
+
+
+@implement(area, Square)
+@kernel
+def area_of_square(shape, factor):
+    return factor * shape.side[0] ** 2
+
+
+@implement(area, Disc)
+@kernel
+def area_of_disc(shape, factor):
+    return factor * 3.0 * shape.radius[0] ** 2
+
+
+@kernel
+def twice(shape):
+    return area(shape, 2.0)
+
+
+@pytest.mark.parametrize(("shape", "expected"), [(Square(np.array([3.0])), 9.0), (Disc(np.array([1.0])), 3.0)])
+def test_an_operation_is_picked_by_the_type_of_its_first_argument(shape, expected):
+    assert area(shape, 1.0) == expected
+    assert twice(shape) == 2 * expected
+
+
+def test_a_type_without_an_implementation_is_told_so():
+    with pytest.raises(TypeError, match="float does not implement 'area'"):
+        area(1.0, 2.0)
+
+
+PROGRAM = """
+import sys
+sys.path.insert(0, {folder!r})
+import swvp.compiled
+swvp.compiled.fingerprint = lambda: {stamp!r}
+from used import outer
+print(outer(1))
+"""
+
+
+def test_a_change_in_another_file_makes_cached_machine_code_stale(tmp_path):
+    helper, user = tmp_path / "helper.py", tmp_path / "used.py"
+    user.write_text(
+        textwrap.dedent("""
+        from helper import inner
+        from swvp.compiled import kernel
+
+        @kernel
+        def outer(x):
+            return inner(x)
+        """)
+    )
+
+    def answer(value, stamp):
+        helper.write_text(f"from swvp.compiled import kernel\n\n@kernel\ndef inner(x):\n    return {value}\n")
+        program = PROGRAM.format(folder=str(tmp_path), stamp=stamp)
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+        return int(
+            subprocess.run([sys.executable, "-c", program], capture_output=True, env=environment, check=True).stdout
+        )
+
+    assert answer(1, "a") == 1
+    assert answer(2, "a") == 1  # Numba alone does not notice
+    assert answer(2, "b") == 2
