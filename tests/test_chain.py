@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from problems import RememberingChain, as_chain, random_sequences
 
+from problems import RememberingChain, as_chain, random_sequences
 from swvp.structures import operations
 from swvp.structures.chain.indicator import new_model, predict_all
 

@@ -4,9 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
-from problems import RememberingChain, as_chain, random_sequences
-from twin import train
 
+from problems import RememberingChain, as_chain, random_sequences
 from swvp.estimator import StructuredPerceptron
 from swvp.learning.gamma import GAMMAS
 from swvp.learning.perceptron import passes
@@ -14,6 +13,7 @@ from swvp.learning.rule import APPROACHES, STEPS, UpdateRule
 from swvp.learning.substructures import SUBSTRUCTURES
 from swvp.structures import operations
 from swvp.structures.chain.indicator import new_model
+from twin import train
 
 SYMBOLS, LABELS, LONGEST = 6, 3, 5
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from problems import RememberingChain, as_chain, random_sequences, separable_sequences
 
+from problems import RememberingChain, as_chain, random_sequences, separable_sequences
+from swvp.estimator import StructuredPerceptron
 from swvp.learning.perceptron import passes
 from swvp.learning.rule import PAPER_RULES, as_rule
 from swvp.structures import operations
@@ -102,3 +103,28 @@ def test_renaming_the_labels_renames_the_weights():
         list(passes(as_chain(X, labels), model, as_rule("b-wm"), examples=len(X), epochs=3))
         results.append([chains[0].argmax(x, operations.weights(model)) for x in X])
     assert [tuple(new_name[label] for label in sequence) for sequence in results[0]] == results[1]
+
+
+@pytest.mark.parametrize("rule", ["a-wm", "b-wm:impose", "b-optimal", "a-wmr:pairs"])
+@pytest.mark.parametrize("factor", [2.0**-17, 2.0**30])
+def test_scaling_all_features_changes_no_decision(sequences, rule, factor):
+    class Scaled(RememberingChain):
+        def joint_feature(self, x, y):
+            return factor * super().joint_feature(x, y)
+
+    X, Y = sequences
+    plain, scaled = (
+        StructuredPerceptron(chain(6, 3), rule=rule, epochs=4, shuffle=False).fit(X, Y)
+        for chain in (RememberingChain, Scaled)
+    )
+    np.testing.assert_allclose(scaled.last_coef_ / factor, plain.last_coef_)
+    assert [e.back_offs for e in scaled.history_] == [e.back_offs for e in plain.history_]
+    assert [e.excluded for e in scaled.history_] == [e.excluded for e in plain.history_]
+
+
+def test_training_in_two_parts_is_training_in_one(sequences):
+    whole, _ = learn(*sequences, "b-wm", symbols=6, labels=3, epochs=4)
+    model, largest = new_model(6, 3, 5), np.zeros(1)
+    for clock in (0, 60):
+        list(passes(as_chain(*sequences), model, as_rule("b-wm"), examples=30, epochs=2, clock=clock, largest=largest))
+    np.testing.assert_array_equal(operations.weights(model), whole)

@@ -4,12 +4,13 @@ from itertools import chain, combinations, groupby
 
 import numpy as np
 import pytest
-from problems import as_chain
 
+from problems import as_chain
 from swvp.errors import InputError
 from swvp.estimator import StructuredPerceptron
+from swvp.learning.example import sets_of
 from swvp.learning.perceptron import passes
-from swvp.learning.rule import UpdateRule, as_rule, sets_of
+from swvp.learning.rule import UpdateRule, as_rule
 from swvp.learning.substructures import SUBSTRUCTURES
 from swvp.structures.chain.indicator import new_model
 
@@ -136,7 +137,7 @@ def test_positions_outside_the_label_are_refused(position):
     def outside(gold, predicted):
         return [[0, position]]
 
-    with pytest.raises(InputError, match="substructures function outside .* from 0 to 3") as caught:
+    with pytest.raises(InputError, match=r"substructures function outside .* from 0 to 3") as caught:
         fit(UpdateRule(substructures=outside, gamma="uniform"))
     assert "\n" not in str(caught.value)
 

@@ -3,7 +3,7 @@
 import itertools
 import math
 
-ZERO = 1e-9
+RELATIVE_ZERO = 1e-10
 
 
 def sets_of(name, wrong):
@@ -30,11 +30,11 @@ def sets_of(name, wrong):
     return [tuple(run) for run in runs]
 
 
-def gamma_of(name, margins, beta):
+def gamma_of(name, margins, beta, zero):
     """Weights summing to 1, or None where the formula is 0/0."""
     n = len(margins)
     if name == "wm":
-        raw = [abs(m) ** beta if abs(m) > ZERO else 0.0 for m in margins]
+        raw = [abs(m) ** beta if abs(m) > zero else 0.0 for m in margins]
     elif name == "wmr":
         order = sorted(range(n), key=lambda j: (-abs(margins[j]), j))
         raw = [((n - order.index(j)) / n) ** beta for j in range(n)]
@@ -47,7 +47,7 @@ def gamma_of(name, margins, beta):
     else:
         low, high = min(margins), max(margins)
         raw = [0.0] * n
-        if high <= 0:
+        if high <= zero:
             raw[margins.index(high)] = 1.0
         else:
             low = min(low, 0.0)
@@ -57,17 +57,17 @@ def gamma_of(name, margins, beta):
     return [r / total for r in raw] if total > 0 else None
 
 
-def update(margins, *, gamma, approach, beta, step, impose):
+def update(margins, zero, *, gamma, approach, beta, step, impose):
     """How much of each mixed assignment to add, or None for a CSP update."""
-    used = [j for j, m in enumerate(margins) if m <= ZERO or approach == "balanced"]
-    if not any(m <= ZERO for m in margins):
+    used = [j for j, m in enumerate(margins) if m <= zero or approach == "balanced"]
+    if not any(m <= zero for m in margins):
         return None
-    weights = gamma_of(gamma, [margins[j] for j in used], beta)
+    weights = gamma_of(gamma, [margins[j] for j in used], beta, zero)
     if weights is None:
         return None
     weights = dict(zip(used, weights, strict=True))
     if impose:
-        while sum(g * margins[j] for j, g in weights.items()) > ZERO:
+        while sum(g * margins[j] for j, g in weights.items()) > zero:
             weights[max(weights, key=lambda j: weights[j] * margins[j])] = 0.0
         total = sum(weights.values())
         if total <= 0:
@@ -81,7 +81,7 @@ def update(margins, *, gamma, approach, beta, step, impose):
 def train(problem, X, Y, w, *, epochs, substructures, gamma, approach, beta, step, impose):
     """Algorithm 2; returns the last weights, the naive average, and per pass (mistakes, back-offs)."""
     w = w.copy()
-    every_w, history = [], []
+    every_w, history, largest = [], [], 0.0
     for _ in range(epochs):
         mistakes = back_offs = 0
         for x, y in zip(X, Y, strict=True):
@@ -96,9 +96,10 @@ def train(problem, X, Y, w, *, epochs, substructures, gamma, approach, beta, ste
 
                 sets = sets_of(substructures, wrong)
                 deltas = [delta(J) for J in sets]
-                amounts = update(
-                    [float(w @ d) for d in deltas], gamma=gamma, approach=approach, beta=beta, step=step, impose=impose
-                )
+                margins = [float(w @ d) for d in deltas]
+                largest = max(largest, *map(abs, margins))
+                fields = {"gamma": gamma, "approach": approach, "beta": beta, "step": step, "impose": impose}
+                amounts = update(margins, RELATIVE_ZERO * largest, **fields)
                 if amounts is None:
                     back_offs += 1
                     w = w + delta(wrong)

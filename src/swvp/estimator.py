@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -88,14 +89,14 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
             raise InputError(f"X has {len(X)} examples and y has {len(y)}: give as many")
         if len(X) == 0:
             raise InputError("no training examples")
-        if not self.epochs >= 1:
-            raise InputError(f"epochs must be at least 1, not {self.epochs}")
+        if not (isinstance(self.epochs, numbers.Integral) and self.epochs >= 1):
+            raise InputError(f"epochs must be a whole number of at least 1, not {self.epochs}")
         rule = as_rule(self.rule) if self.beta is None else as_rule(self.rule, beta=self.beta)
         problem = PythonProblem(self.problem, X, y)
         size = len(problem.phi(0, y[0]))
         model = PythonModel(np.zeros(size) if initial is None else initial)
-        if len(model.w) != size:
-            raise InputError(f"initial has {len(model.w)} weights, joint_feature has {size} features")
+        if model.w.shape != (size,):
+            raise InputError(f"initial has the shape {model.w.shape}, joint_feature returns {size} values")
         orders = None
         if self.shuffle:
             orders = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
@@ -105,7 +106,7 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
         self.last_coef_ = weights(model)
         self.averaged_coef_ = averaged_weights(model, len(X) * len(self.history_))
         self.converged_ = self.history_[-1].mistakes == 0
-        self.coef_ = self.averaged_coef_ if self.average else self.last_coef_
+        self.coef_: NDArray[np.float64] = self.averaged_coef_ if self.average else self.last_coef_
         return self
 
     def predict(self, X: Sequence[Any]) -> list[Label]:

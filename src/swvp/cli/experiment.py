@@ -48,6 +48,9 @@ def synthetic(
         str | None, typer.Option(help="Draw the HMM per-setup or per-dataset.", show_default="per-setup")
     ] = None,
     shuffle: Annotated[bool, typer.Option("--shuffle", help="A new random order of the items in each pass.")] = False,
+    control: Annotated[
+        bool, typer.Option(help="Also train CSP on as many random orders as there are β values, and take the best.")
+    ] = True,
     seed: Annotated[int, typer.Option(help="Decides the HMMs, the samples and the orders.")] = 0,
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Threads.", show_default="all cores")] = None,
     output: Annotated[
@@ -69,9 +72,8 @@ def synthetic(
     from swvp.cli.study import load_python, run_synthetic
     from swvp.experiments.synthetic import FULL, QUICK
 
-    if load is not None:
-        load_python(load)
     given: dict[str, Any] = {
+        "loaded": None if load is None else load_python(load),
         "setups": integers("setups", setups),
         "datasets": datasets,
         "sizes": integers("sizes", sizes),
@@ -80,6 +82,7 @@ def synthetic(
         "rules": names(rules),
         "hmm": hmm,
         "shuffle": shuffle,
+        "control": control,
         "seed": seed,
     }
     settings = dataclasses.replace(QUICK if quick else FULL, **{k: v for k, v in given.items() if v is not None})

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import runpy
-import sys
 import traceback
 from pathlib import Path
 
@@ -24,11 +24,7 @@ __all__ = ["load_python", "run_synthetic"]
 
 def run_synthetic(settings: Settings, folder: Path, jobs: int | None) -> None:
     """Run or go on with the study in `folder`, write its files there, print its tables."""
-    jobs = (
-        len(os.sched_getaffinity(0))
-        if jobs is None and hasattr(os, "sched_getaffinity")
-        else jobs or os.cpu_count() or 1
-    )
+    jobs = cores() if jobs is None else jobs
     console, messages = Console(), Console(stderr=True)
     total = len(training_runs(settings))
     messages.print(f"{total:,} trainings of {settings.epochs} epochs on {jobs} threads, into {folder}", highlight=False)
@@ -63,12 +59,23 @@ def run_synthetic(settings: Settings, folder: Path, jobs: int | None) -> None:
     )
 
 
-def load_python(path: Path) -> None:
-    """Run a user's file, which may call swvp.register_gamma and swvp.register_substructures."""
+def load_python(path: Path) -> str:
+    """Run a user's file, which may call swvp.register_gamma and swvp.register_substructures; return its digest."""
     try:
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
         runpy.run_path(str(path))
+        return digest
     except OSError as error:
         raise InputError(f"cannot load {path}: {error.strerror or error}") from None
     except Exception as error:
-        line = traceback.extract_tb(sys.exc_info()[2])[-1].lineno
-        raise InputError(f"cannot load {path}, line {line}: {type(error).__name__}: {error}") from None
+        frames = traceback.extract_tb(error.__traceback__)
+        line = next((frame.lineno for frame in reversed(frames) if frame.filename == str(path)), "?")
+        if isinstance(error, SyntaxError):
+            line = error.lineno
+        what = error if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+        raise InputError(f"cannot load {path}, line {line}: {what}") from None
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.stats import wilcoxon
 
-__all__ = ["PAPER", "SIGNIFICANCE_TEST", "WEIGHTS", "RuleSummary", "SetupSummary", "summarise"]
+from swvp.experiments.synthetic import CONTROL
+
+__all__ = [
+    "PAPER",
+    "SIGNIFICANCE_TEST",
+    "WEIGHTS",
+    "RuleSummary",
+    "SetupSummary",
+    "Tuned",
+    "chosen_runs",
+    "final",
+    "runs_of",
+    "summarise",
+]
 
 WEIGHTS = ("last", "averaged")
 SIGNIFICANCE_TEST = "Wilcoxon signed-rank test over the datasets, two-sided, against CSP with the same weights"
@@ -86,36 +99,46 @@ def summarise(results: dict[str, Any]) -> list[SetupSummary]:
     for setup in settings["setups"]:
         ceilings = [data["ceiling"] for data in results["datasets"] if data["setup"] == setup]
         tuned: dict[tuple[str, str], Tuned] = {}
-        for rule in settings["rules"]:
+        names = [*settings["rules"], *([CONTROL] if settings["control"] else [])]
+        for rule in names:
             for kind in WEIGHTS:
-                tuned[rule, kind] = tune(
-                    results["runs"], setup, rule, kind, settings["datasets"], tuned.get(("csp", kind))
-                )
+                tuned[rule, kind] = tune(results, setup, rule, kind, tuned.get(("csp", kind)))
         rules = [
-            RuleSummary(rule, tuned[rule, "last"], tuned[rule, "averaged"], PAPER[setup].get(rule))
-            for rule in settings["rules"]
+            RuleSummary(rule, tuned[rule, "last"], tuned[rule, "averaged"], PAPER[setup].get(rule)) for rule in names
         ]
         summaries.append(SetupSummary(setup, len(ceilings), float(np.mean(ceilings)), std(ceilings), rules))
     return summaries
 
 
-def tune(runs: Sequence[dict[str, Any]], setup: int, rule: str, kind: str, datasets: int, csp: Tuned | None) -> Tuned:
-    """Choose β on each development set (the smallest of equals), and look at the test set with it."""
-    beta: list[float | None] = []
-    dev, test, best_test, updates, back_offs, failures = [], [], [], 0, 0, 0
-    for dataset in range(datasets):
-        mine = [run for run in runs if (run["setup"], run["dataset"], run["rule"]) == (setup, dataset, rule)]
-        chosen = max(mine, key=lambda run: final(run, kind, "dev"))
-        beta.append(chosen["beta"])
-        dev.append(final(chosen, kind, "dev"))
-        test.append(final(chosen, kind, "test"))
-        best_test.append(max(final(run, kind, "test") for run in mine))
-        updates += sum(chosen["history"]["updates"])
-        back_offs += sum(chosen["history"]["back_offs"])
-        failures += sum(chosen["history"]["condition_2_failures"])
+def runs_of(results: Mapping[str, Any], setup: int, rule: str) -> list[dict[str, Any]]:
+    """The runs of a rule in a setup."""
+    return [run for run in results["runs"] if (run["setup"], run["rule"]) == (setup, rule)]
+
+
+def chosen_runs(results: Mapping[str, Any], setup: int, rule: str, kind: str) -> list[dict[str, Any]]:
+    """The run of each dataset that is the best on its development set, the first of equals: the smallest β."""
+    best: dict[int, dict[str, Any]] = {}
+    for run in runs_of(results, setup, rule):
+        rival = best.get(run["dataset"])
+        if rival is None or final(run, kind, "dev") > final(rival, kind, "dev"):
+            best[run["dataset"]] = run
+    return [best[dataset] for dataset in sorted(best)]
+
+
+def tune(results: Mapping[str, Any], setup: int, rule: str, kind: str, csp: Tuned | None) -> Tuned:
+    """Choose β on each development set, and look at the test set with it."""
+    chosen = chosen_runs(results, setup, rule, kind)
+    dev, test = ([final(run, kind, part) for run in chosen] for part in ("dev", "test"))
+    counts = {
+        name: sum(sum(run["history"][name]) for run in chosen)
+        for name in ("updates", "back_offs", "condition_2_failures")
+    }
     compared: dict[str, Any] = dict.fromkeys(("wins", "dev_only_wins", "generalised", "p_value"))
     if csp is not None:
-        csp_dev = [final(run, kind, "dev") for run in runs if run["setup"] == setup and run["rule"] == "csp"]
+        csp_dev = [final(run, kind, "dev") for run in chosen_runs(results, setup, "csp", kind)]
+        best_test = [0.0] * len(test)
+        for run in runs_of(results, setup, rule):
+            best_test[run["dataset"]] = max(best_test[run["dataset"]], final(run, kind, "test"))
         better = [a > b for a, b in zip(test, csp.test, strict=True)]
         compared = {
             "wins": sum(better),
@@ -124,12 +147,12 @@ def tune(runs: Sequence[dict[str, Any]], setup: int, rule: str, kind: str, datas
             "p_value": p_value(test, csp.test),
         }
     return Tuned(
-        beta=beta,
+        beta=[run["beta"] for run in chosen],
         test=test,
         mean=float(np.mean(test)),
         std=std(test),
-        back_off_rate=back_offs / max(updates, 1),
-        condition_2_rate=failures / max(updates, 1),
+        back_off_rate=counts["back_offs"] / max(counts["updates"], 1),
+        condition_2_rate=counts["condition_2_failures"] / max(counts["updates"], 1),
         **compared,
     )
 

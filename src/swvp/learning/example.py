@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -69,7 +70,7 @@ def define_substructures(
 
 
 @operation
-def set_gamma(rule: Any, margin: Floats, n: int, gamma: Floats) -> None:
+def set_gamma(rule: Any, margin: Floats, n: int, zero: float, gamma: Floats) -> None:
     """Write the weight of each of the n margins in use, not yet scaled."""
 
 
@@ -93,8 +94,8 @@ def define_substructures_compiled(rule, problem, model, i, wrong, k, starts, pos
 
 @implement(set_gamma, CompiledRule)
 @kernel
-def set_gamma_compiled(rule, margin, n, gamma):
-    weigh(rule.scheme, rule.beta, margin, n, gamma)
+def set_gamma_compiled(rule, margin, n, zero, gamma):
+    weigh(rule.scheme, rule.beta, margin, n, zero, gamma)
 
 
 @implement(define_substructures, PythonRule)
@@ -114,8 +115,8 @@ def own_sets(function: Substructures, gold: Any, predicted: Any, wrong: list[int
     """The sets a user's function gives, cut down to wrong positions, empty ones and repetitions left out."""
     size, wrong_set = len(gold), set(wrong)
     sets: dict[tuple[int, ...], None] = {}
-    for J in function(gold, predicted):
-        positions = {int(j) for j in J}
+    for J in returned_sets(function, gold, predicted):
+        positions = set(J)
         if positions and not (min(positions) >= 0 and max(positions) < size):
             raise InputError(
                 f"substructures function {name_of(function)} returned {sorted(positions)} "
@@ -124,6 +125,15 @@ def own_sets(function: Substructures, gold: Any, predicted: Any, wrong: list[int
         if cut := tuple(sorted(positions & wrong_set)):
             sets[cut] = None
     return list(sets)
+
+
+def returned_sets(function: Substructures, gold: Any, predicted: Any) -> list[list[int]]:
+    try:
+        return [[operator.index(j) for j in J] for J in function(gold, predicted)]
+    except TypeError:
+        raise InputError(
+            f"substructures function {name_of(function)} must return sets of positions, such as [[0], [1, 2]]"
+        ) from None
 
 
 def sets_of(substructures: str | Substructures, gold: Any, predicted: Any) -> list[tuple[int, ...]]:
@@ -148,15 +158,19 @@ def sets_of(substructures: str | Substructures, gold: Any, predicted: Any) -> li
 
 
 @implement(set_gamma, PythonRule)
-def set_gamma_python(rule: PythonRule, margin: Floats, n: int, gamma: Floats) -> None:
+def set_gamma_python(rule: PythonRule, margin: Floats, n: int, zero: float, gamma: Floats) -> None:
     if not callable(rule.scheme):
-        weigh(rule.scheme, rule.beta, margin, n, gamma)
+        weigh(rule.scheme, rule.beta, margin, n, zero, gamma)
         return
-    own = np.asarray(rule.scheme(margin[:n].copy(), rule.beta), dtype=float)
+    returned = rule.scheme(margin[:n].copy(), rule.beta)
+    try:
+        own = np.asarray(returned, dtype=float)
+    except (TypeError, ValueError):
+        own = np.full(n, np.nan)
     if own.shape != (n,):
-        problem = f"{own.size} weights for {n} margins"
+        problem = f"an array of shape {own.shape} for {n} margins"
     elif not np.isfinite(own).all():
-        problem = "NaN or infinite weights"
+        problem = "NaN or infinite weights, or no numbers"
     elif (own < 0).any():
         problem = "negative weights"
     elif not own.any():

@@ -16,6 +16,9 @@ Ties go to the sub-structure that comes first. The γ selection conditions (Defi
 
 No γ meets (2) if nothing is violated, and wm is 0/0 if all margins in use are 0 (as when w = 0): then `choose`
 or `normalise` says 0 and the update backs off to CSP.
+
+`zero` is how large a margin still counts as 0, hence as a violation: `RELATIVE_ZERO` of the largest |margin| of the
+training so far. A sum of weights in another order is off by less, and scaling φ changes nothing.
 """
 
 from __future__ import annotations
@@ -27,23 +30,22 @@ from swvp.compiled import kernel
 GAMMAS = ("wm", "wmr", "uniform", "softmin", "worst", "optimal")
 WM, WMR, UNIFORM, SOFTMIN, WORST, OPTIMAL = range(len(GAMMAS))
 
-ZERO = 1e-9
-"""Margins up to here count as 0, hence as violations: a sum of weights in another order is off by about 1e-12."""
+RELATIVE_ZERO = 1e-10
 
 
 @kernel
-def choose(margin, count, aggressive, chosen, chosen_margin):
+def choose(margin, count, zero, aggressive, chosen, chosen_margin):
     """I^v if aggressive, else I = I^v ∪ I^nv: write its indexes and margins.
 
     Returns the number of violations |I^v| and the number chosen, 0 if nothing is violated.
     """
     violations = 0
     for j in range(count):
-        violations += margin[j] <= ZERO
+        violations += margin[j] <= zero
     n = 0
     if violations:
         for j in range(count):
-            if margin[j] <= ZERO or not aggressive:
+            if margin[j] <= zero or not aggressive:
                 chosen[n] = j
                 chosen_margin[n] = margin[j]
                 n += 1
@@ -51,18 +53,16 @@ def choose(margin, count, aggressive, chosen, chosen_margin):
 
 
 @kernel
-def weigh(scheme, beta, margin, n, gamma):
+def weigh(scheme, beta, margin, n, zero, gamma):
     """Write the weight of each of the n margins, not yet scaled."""
     if scheme == WM:
         largest = 0.0
         for j in range(n):
             largest = max(largest, abs(margin[j]))
         for j in range(n):
-            gamma[j] = (abs(margin[j]) / largest) ** beta if largest > ZERO else 0.0
+            gamma[j] = (abs(margin[j]) / largest) ** beta if largest > zero else 0.0
     elif scheme == WMR:
-        rank = ranks(margin, n)
-        for j in range(n):
-            gamma[j] = ((n - rank[j]) / n) ** beta
+        weigh_ranks(beta, margin, n, gamma)
     elif scheme == UNIFORM:
         for j in range(n):
             gamma[j] = 1.0
@@ -75,7 +75,7 @@ def weigh(scheme, beta, margin, n, gamma):
             gamma[j] = 0.0
         gamma[extremes(margin, n)[0]] = 1.0
     else:
-        optimal(margin, n, gamma)
+        optimal(margin, n, zero, gamma)
 
 
 @kernel
@@ -89,25 +89,22 @@ def extremes(margin, n):
 
 
 @kernel
-def ranks(margin, n):
-    """rank[j] = how many |margins| are larger than |margin[j]|, or equal and before it."""
-    rank = np.empty(n, np.int64)
+def weigh_ranks(beta, margin, n, gamma):
+    """((n - r) / n)^β; the rank r counts the |margins| that are larger, and the equal ones before."""
     if n <= 16:  # counting beats sorting
         for j in range(n):
-            before = 0
+            r = 0
             for other in range(n):
-                larger = abs(margin[other]) > abs(margin[j])
-                before += larger or (abs(margin[other]) == abs(margin[j]) and other < j)
-            rank[j] = before
+                r += abs(margin[other]) > abs(margin[j]) or (abs(margin[other]) == abs(margin[j]) and other < j)
+            gamma[j] = ((n - r) / n) ** beta
     else:
         order = np.argsort(-np.abs(margin[:n]), kind="mergesort")
         for r in range(n):
-            rank[order[r]] = r
-    return rank
+            gamma[order[r]] = ((n - r) / n) ** beta
 
 
 @kernel
-def optimal(margin, n, gamma):
+def optimal(margin, n, zero, gamma):
     """The linear program: maximise Σγ·margin subject to conditions (1) and (2).
 
     If every margin is ≤ 0 the optimum is the largest of them: γ = 1 there. Otherwise it is 0, reached by the
@@ -116,7 +113,7 @@ def optimal(margin, n, gamma):
     for j in range(n):
         gamma[j] = 0.0
     a, b = extremes(margin, n)
-    if margin[b] <= 0:
+    if margin[b] <= zero:
         gamma[b] = 1.0
     else:
         worst = min(margin[a], 0.0)
@@ -149,17 +146,17 @@ def weighted_margin(gamma, margin, n):
 
 
 @kernel
-def impose_condition_2(gamma, margin, n):
+def impose_condition_2(gamma, margin, n, zero):
     """Exclude non-violating terms, the one with the largest γ·margin first, until condition (2) holds.
 
     Returns how many were excluded. What is left is not scaled.
     """
-    excluded = 0
-    while weighted_margin(gamma, margin, n) > ZERO:
-        largest = 0
-        for j in range(1, n):
-            if gamma[j] * margin[j] > gamma[largest] * margin[largest]:
-                largest = j
-        gamma[largest] = 0.0
-        excluded += 1
+    order = np.argsort(-(gamma[:n] * margin[:n]), kind="mergesort")
+    kept = 0.0
+    excluded = n
+    while excluded > 0 and kept + gamma[order[excluded - 1]] * margin[order[excluded - 1]] <= zero:
+        excluded -= 1
+        kept += gamma[order[excluded]] * margin[order[excluded]]
+    for r in range(excluded):
+        gamma[order[r]] = 0.0
     return excluded

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from swvp.compiled import kernel
 from swvp.errors import InputError
 from swvp.learning.example import CompiledRule, define_substructures, prepare, set_gamma
-from swvp.learning.gamma import ZERO, choose, impose_condition_2, normalise, weighted_margin
+from swvp.learning.gamma import RELATIVE_ZERO, choose, impose_condition_2, normalise, weighted_margin
 from swvp.learning.rule import UpdateRule
 from swvp.learning.substructures import MOST_SETS
 from swvp.structures.operations import add, find_mistakes, longest, margins, weights
@@ -39,8 +40,10 @@ COUNTS = (
 
 
 @kernel
-def sweep(problem, model, rule, order, clock, counts):
+def sweep(problem, model, rule, order, clock, largest, counts):
     """Lines 3–13 of Algorithm 2: one pass over the examples of `order`; `clock` examples were seen before.
+
+    largest[0] is the largest |margin| of the training so far.
 
     Returns the number of examples done: fewer than there are if one has too many sub-structures.
     """
@@ -70,18 +73,21 @@ def sweep(problem, model, rule, order, clock, counts):
             chosen, margin = np.empty(2 * count, np.int64), np.empty(2 * count)
             chosen_margin, gamma = np.empty(2 * count), np.empty(2 * count)
         margins(problem, model, i, starts, positions, count, margin)
-        violations, n_chosen = choose(margin, count, rule.aggressive, chosen, chosen_margin)
+        for j in range(count):
+            largest[0] = max(largest[0], abs(margin[j]))
+        zero = RELATIVE_ZERO * largest[0]
+        violations, n_chosen = choose(margin, count, zero, rule.aggressive, chosen, chosen_margin)
         counts[VIOLATING] += violations
         counts[NON_VIOLATING] += count - violations
 
         # γ = SetGamma(), under condition (1) and, if imposed, condition (2)
         used = 0
         if n_chosen > 0:
-            set_gamma(rule, chosen_margin, n_chosen, gamma)
+            set_gamma(rule, chosen_margin, n_chosen, zero, gamma)
             used = normalise(gamma, n_chosen)
-            if used > 0 and weighted_margin(gamma, chosen_margin, n_chosen) > ZERO:
+            if used > 0 and weighted_margin(gamma, chosen_margin, n_chosen) > zero:
                 if rule.impose:
-                    counts[EXCLUDED] += impose_condition_2(gamma, chosen_margin, n_chosen)
+                    counts[EXCLUDED] += impose_condition_2(gamma, chosen_margin, n_chosen, zero)
                     used = normalise(gamma, n_chosen)
                 else:
                     counts[CONDITION_2_FAILURES] += 1
@@ -134,18 +140,21 @@ def passes(
     epochs: int,
     random_state: np.random.Generator | None = None,
     clock: int = 0,
+    largest: NDArray[np.float64] | None = None,
 ) -> Iterator[Epoch]:
     """Train `model` in place, pass by pass; stops after `epochs` passes or after one without a mistake.
 
-    With a `random_state` each pass goes through the examples in a new random order, else in their own.
+    With a `random_state` each pass goes through the examples in a new random order, else in their own. To go on with
+    an earlier training, give the number of examples it has seen, `clock`, and the array `largest` it has filled.
     """
+    largest = np.zeros(1) if largest is None else largest
     compiled = prepare(rule, in_python=not isinstance(problem, tuple))
     run = sweep if isinstance(compiled, CompiledRule) else in_python(sweep)
     for epoch in range(1, epochs + 1):
         order = np.arange(examples) if random_state is None else random_state.permutation(examples)
         counts = np.zeros(len(COUNTS), np.int64)
         began = time.perf_counter()
-        done = run(problem, model, compiled, order, clock, counts)
+        done = run(problem, model, compiled, order, clock, largest, counts)
         if done < examples:
             raise too_many_substructures(rule, order[done])
         clock += examples

@@ -38,17 +38,20 @@ def register_gamma(name: str, function: Gamma) -> None:
     >>> as_rule("a-squared").gamma
     'squared'
     """
-    own_gammas[_newname_of("gamma", name, GAMMAS)] = function
+    own_gammas[new_name("gamma", name, GAMMAS, function)] = function
 
 
 def register_substructures(name: str, function: Substructures) -> None:
     """Give a JJ function of your own a name: `function(gold, predicted)` returns sets of positions."""
-    own_substructures[_newname_of("substructures", name, SUBSTRUCTURES)] = function
+    own_substructures[new_name("substructures", name, SUBSTRUCTURES, function)] = function
 
 
-def _newname_of(kind: str, name: str, taken: Iterable[str]) -> str:
+def new_name(kind: str, name: str, taken: Iterable[str], function: object) -> str:
+    """A name that a user's function may have."""
     if name in taken or name in STEPS or name == "impose" or not name or set(name) & set(":,- "):
         raise InputError(f"cannot name {kind} '{name}': taken, or has one of ':', ',', '-', ' '")
+    if not callable(function):
+        raise InputError(f"{kind} '{name}' must be a function, not a {type(function).__name__}")
     return name
 
 
@@ -84,7 +87,7 @@ class UpdateRule:
             raise unknown_name("gamma", self.gamma, (*GAMMAS, *own_gammas))
         if self.approach not in APPROACHES:
             raise unknown_name("approach", self.approach, APPROACHES)
-        if self.step not in STEPS:
+        if self.step not in tuple(STEPS):
             raise unknown_name("step", self.step, STEPS)
         number = isinstance(self.beta, (int, float, np.number)) and not isinstance(self.beta, bool)
         if not (number and math.isfinite(self.beta) and self.beta > 0):
@@ -138,13 +141,18 @@ def as_rule(rule: str | UpdateRule, **changes: Any) -> UpdateRule:
         every = ("csp", *(f"{letter}-{name}" for letter in "ab" for name in (*GAMMAS, *own_gammas)))
         raise unknown_name("rule", rule, every)
     fields: dict[str, Any] = {"approach": approach, "gamma": gamma}
+    value: Any
     for part in parts:
         if part in STEPS:
-            fields["step"] = part
+            field, value = "step", part
         elif part == "impose":
-            fields["impose"] = True
+            field, value = "impose", True
         elif part in SUBSTRUCTURES or part in own_substructures:
-            fields["substructures"] = part
+            field, value = "substructures", part
         else:
-            raise unknown_name(f"part of rule '{rule}':", part, (*SUBSTRUCTURES, *own_substructures, *STEPS, "impose"))
+            known = (*SUBSTRUCTURES, *own_substructures, *STEPS, "impose")
+            raise unknown_name(f"part of rule '{rule}':", part, known)
+        if field in fields:
+            raise InputError(f"rule '{rule}' has more than one part for its {field}")
+        fields[field] = value
     return UpdateRule(**(fields | changes))

@@ -11,8 +11,9 @@ All range over the wrong labels z ≠ y of Y(x) and the mixed assignments m^J(z,
     r^diff       r_diff(…, u)        min_i (r^iJJ - r^i)                     appendix
     mistakes     first_pass_bound(…) (R^JJ + D)² / (δ + r^diff)²             Theorem 2
 
-Observations 1 and 2 assume that mixing stays inside Y(x), which `closed_under_mixing` tells: it does for
-sequences, not for trees or matchings.
+A tuple of families is their union: ("single", "full") is `single` with the back-off to CSP. Observations 1 and 2
+assume that mixing stays inside Y(x), which `closed_under_mixing` tells: it does for sequences, not for trees or
+matchings.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ __all__ = [
 
 MOST_OUTPUTS = 100_000
 
-JJ = str | Substructures
+Family = str | Substructures
+JJ = Family | tuple[Family, ...]
 Labels = Sequence[Label]
 
 
@@ -75,7 +77,7 @@ def r_diff(problem: EnumerableProblem, X: Sequence[Any], Y: Labels, u: Floats, *
     """min over the examples of r^iJJ - r^i; ≥ 0 by Observation 2."""
     full, mixed = slacks(problem, X, Y, u), slacks(problem, X, Y, u, substructures=substructures)
     has_wrong_label = np.isfinite(full)
-    return float((mixed - full)[has_wrong_label].min()) if has_wrong_label.any() else 0.0
+    return float((mixed[has_wrong_label] - full[has_wrong_label]).min()) if has_wrong_label.any() else 0.0
 
 
 def update_bound(
@@ -89,21 +91,21 @@ def update_bound(
 ) -> float:
     """Theorem 1: at most so many updates until convergence, for a rule that respects the γ conditions.
 
-    A rule that may back off to CSP also uses J = [L_x], so JJ is taken with it unless `back_off` is False (for
-    a run that never did); the bound is then that of CSP. A step between 1 and c multiplies it by c².
+    A rule that may back off to CSP also uses J = [L_x], so JJ is taken with it unless `back_off` is False (for a
+    run that never did); where mixing stays inside Y(x) that is the bound of CSP. A step of up to c multiplies it by c:
+    (Σ c_t δ)² ≤ ‖w‖² ≤ Σ c_t² R² ≤ c Σ c_t R².
     """
     rule = as_rule(rule)
-    jj: JJ = "full" if back_off else rule.substructures
+    jj: JJ = (rule.substructures, "full") if back_off else rule.substructures
     delta = margin(problem, X, Y, u, substructures=jj)
     if not delta > 0:
         raise InputError(f"u does not separate the data: its margin is {delta:.4g}, Theorem 1 needs one > 0")
     longest_step = 1.0
     if STEPS[rule.step]:
-        most = max(
-            len(sets_of(rule.substructures, y, z)) for x, y in zip(X, Y, strict=True) for z in wrong(problem, x, y)
-        )
+        labels = ((y, z) for x, y in zip(X, Y, strict=True) for z in wrong(problem, x, y))
+        most = max((len(sets_of(rule.substructures, y, z)) for y, z in labels), default=1)
         longest_step = most ** STEPS[rule.step]
-    return (longest_step * radius(problem, X, Y, substructures=jj) / delta) ** 2
+    return longest_step * (radius(problem, X, Y, substructures=jj) / delta) ** 2
 
 
 def first_pass_bound(
@@ -117,7 +119,8 @@ def first_pass_bound(
 ) -> float:
     """Theorem 2: at most so many mistakes in the first pass, separable or not, for any u and δ > 0.
 
-    Without `delta`, the smallest bound over δ that a search finds. "full" gives the bound of CSP.
+    Without `delta`, the smallest bound over δ that a search finds. "full" gives the bound of CSP. Where mixing leaves
+    Y(x), r^diff may be negative: then only δ > -r^diff bounds anything, and a smaller one gives inf.
     """
     if delta is not None and not delta > 0:
         raise InputError(f"delta must be > 0, not {delta}")
@@ -127,11 +130,13 @@ def first_pass_bound(
 
     def bound(delta: float) -> float:
         D = math.sqrt((np.maximum(0, delta - r) ** 2).sum())
-        return ((R + D) / (delta + extra)) ** 2
+        return ((R + D) / (delta + extra)) ** 2 if delta + extra > 0 else math.inf
 
     if delta is not None:
         return bound(delta)
-    return float(min(minimize_scalar(lambda s: bound(math.exp(s)), bounds=(-12, 12), method="bounded").fun, bound(1e6)))
+    least = max(0.0, -extra)
+    found = minimize_scalar(lambda s: bound(least + math.exp(s)), bounds=(-12, 12), method="bounded")
+    return float(min(found.fun, bound(1e6)))
 
 
 def generalization_bound(mistake_bounds: Sequence[float], n: int) -> float:
@@ -148,7 +153,9 @@ def separator(problem: EnumerableProblem, X: Sequence[Any], Y: Labels, *, substr
     That margin is the distance of the origin from the convex hull of all Δφ, found by non-negative least squares.
     """
     points = np.concatenate(differences(problem, X, Y, substructures))
-    scale = 100 * np.abs(points).max()
+    if not points.any():
+        raise InputError("no wrong label differs from its gold label in any feature: nothing to separate")
+    points, scale = points / np.abs(points).max(), 100.0
     alpha, _ = nnls(np.vstack([points.T, np.full(len(points), scale)]), np.append(np.zeros(points.shape[1]), scale))
     nearest = alpha @ points
     if np.linalg.norm(nearest) < 1e-9 or (points @ nearest).min() <= 0:
@@ -179,11 +186,13 @@ def differences(problem: EnumerableProblem, X: Sequence[Any], Y: Labels, substru
 
 def mixed_assignments(problem: EnumerableProblem, x: Any, y: Label, substructures: JJ) -> list[Label]:
     """Every m^J(z, y), each once."""
+    families = substructures if isinstance(substructures, tuple) else (substructures,)
     found = {}
     for z in wrong(problem, x, y):
-        for J in sets_of(substructures, y, z):
-            mixed = mixed_assignment(y, z, J)
-            found[tuple(mixed)] = mixed
+        for family in families:
+            for J in sets_of(family, y, z):
+                mixed = mixed_assignment(y, z, J)
+                found[tuple(mixed)] = mixed
     return list(found.values())
 
 

@@ -14,19 +14,21 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
 
-from swvp.experiments.summary import WEIGHTS, SetupSummary, final
+from swvp.experiments.summary import WEIGHTS, SetupSummary, chosen_runs, final, runs_of, std
+from swvp.experiments.synthetic import CONTROL
+from swvp.report.words import between
 
 __all__ = [
-    "DEV",
-    "GREY",
+    "KEYS",
     "accuracies",
     "beta_curves",
+    "finals",
     "learning_curves",
     "looks",
     "outside",
     "rates",
-    "runs_by_beta",
     "svg",
     "swatch",
 ]
@@ -34,9 +36,19 @@ __all__ = [
 WIDTH = 3.6
 GREY = "#6b6b6b"
 DEV = (0, (3, 1.5))
-COLOURS = ("#000000", "#0072B2", "#56B4E9", "#D55E00", "#E69F00", "#009E73", "#CC79A7")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h")
-FAR = 15.0
+COLOURS = ("#0072B2", "#56B4E9", "#D55E00", "#E69F00", "#009E73", "#CC79A7")
+MARKERS = ("s", "^", "D", "v", "P", "X", "<")
+LOOKS = {"csp": ("#000000", "o"), CONTROL: ("#8c8c8c", "o")}
+FAR = 15.0  # points beyond all of ours at which a number of the paper's would squash the axis
+KEYS: dict[str, dict[str, Any]] = {
+    "last weights": {"color": "black", "marker": "o"},
+    "averaged weights": {"color": "black", "marker": "o", "markerfacecolor": "white"},
+    "the paper’s": {"color": GREY, "marker": "x", "linestyle": "none", "markeredgewidth": 1.4},
+    "ceiling": {"color": GREY, "linestyle": "dotted", "linewidth": 1.4},
+    "test": {"color": "black"},
+    "development": {"color": "black", "linestyle": DEV},
+}
+"""The lines of legends that are not a rule's."""
 STYLE: dict[str, Any] = {
     "font.size": 8.5,
     "font.family": "DejaVu Sans",
@@ -44,6 +56,7 @@ STYLE: dict[str, Any] = {
     "axes.titlesize": 8.5,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
+    "axes.titley": 1.0,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.edgecolor": "#888888",
@@ -86,8 +99,10 @@ def styled(draw: Callable[P, T]) -> Callable[P, T]:
 
 
 def looks(rules: Sequence[str]) -> dict[str, Look]:
-    """A colour and a marker for each rule; a pair comes back only after 77 rules."""
-    return {rule: Look(COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]) for k, rule in enumerate(rules)}
+    """A colour and a marker for each rule; a pair comes back only after 35 rules."""
+    others = [rule for rule in rules if rule not in LOOKS]
+    pairs = {rule: (COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]) for k, rule in enumerate(others)}
+    return {rule: Look(*{**LOOKS, **pairs}[rule]) for rule in rules}
 
 
 @styled
@@ -101,7 +116,8 @@ def svg(figure: Figure) -> bytes:
 @styled
 def swatch(**line: Any) -> Figure:
     """A short piece of a line, for a legend."""
-    figure = Figure(figsize=(0.36, 0.16), layout="none")
+    figure = Figure(figsize=(0.36, 0.16))
+    figure.set_layout_engine("none")
     figure.add_artist(Line2D([0.05, 0.5, 0.95], [0.5, 0.5, 0.5], markevery=[1], **line))
     return figure
 
@@ -111,9 +127,9 @@ def accuracies(summary: SetupSummary) -> Figure:
     """One row per rule: last weights (filled) and averaged (open), ± std; the paper's number; the ceiling."""
     rules = summary.rules
     look = looks([rule.rule for rule in rules])
-    figure = Figure(figsize=(WIDTH, 1.15 + 0.4 * len(rules)))
-    axes = figure.subplots()
     left_out = outside(summary)
+    figure = Figure(figsize=(WIDTH, (1.35 if left_out else 1.15) + 0.4 * len(rules)))
+    axes = figure.subplots()
     for row, rule in enumerate(rules):
         colour, marker = look[rule.rule]
         for tuned, shift, fill in ((rule.last, -0.13, colour), (rule.averaged, 0.13, "white")):
@@ -137,8 +153,8 @@ def accuracies(summary: SetupSummary) -> Figure:
     axes.set_title(f"Setup {summary.setup}, ceiling {100 * summary.ceiling:.1f}")
     axes.set_xlabel("test accuracy (%)")
     if left_out:
-        values = f"{min(left_out.values()):.2f} to {max(left_out.values()):.2f}"
-        figure.supxlabel(f"The paper's ({values}) are outside this range.", fontsize=8, color=GREY, style="italic")
+        text = f"The paper’s ({between(left_out.values())}) outside this range"
+        figure.supxlabel(text, fontsize=8, color=GREY, style="italic")
     return figure
 
 
@@ -159,13 +175,11 @@ def beta_curves(results: Mapping[str, Any], summary: SetupSummary) -> Figure:
     figure, panels = stacked(summary, [f"{kind} weights" for kind in WEIGHTS])
     for axes, kind in zip(panels, WEIGHTS, strict=True):
         errors = []
-        for part, line in (("dev", DEV), ("test", "solid")):
-            measured = curves(results, summary, lambda runs, kind=kind, part=part: finals(runs, kind, part).mean())
-            for rule, (betas, values) in measured.items():
-                by_beta(axes, betas, values, look_of(summary, rule), linestyle=line, marked=part == "test")
-        for rule in summary.rules:
-            for runs in runs_by_beta(results, summary.setup, rule.rule).values():
-                errors.append(finals(runs, kind, "test").std(ddof=min(1, len(runs) - 1)) / len(runs) ** 0.5)
+        for look, groups in rules_by_beta(results, summary):
+            for part, line in (("dev", DEV), ("test", "solid")):
+                values = [finals(runs, kind, part).mean() for runs in groups.values()]
+                draw_by_beta(axes, groups, values, look, linestyle=line, marked=part == "test")
+            errors += [std(list(finals(runs, kind, "test"))) / len(runs) ** 0.5 for runs in groups.values()]
         if summary.datasets > 1:
             axes.set_title(f"s.e. ± {np.median(errors):.1f}", loc="right", fontweight="normal", color=GREY)
         axes.set_ylabel("accuracy (%)")
@@ -175,22 +189,21 @@ def beta_curves(results: Mapping[str, Any], summary: SetupSummary) -> Figure:
 
 @styled
 def learning_curves(results: Mapping[str, Any], summary: SetupSummary) -> Figure:
-    """Test accuracy after each pass with the tuned β, mean over the datasets; a run that converged stays level."""
+    """Test accuracy after each pass of the chosen runs, mean over the datasets; a run that converged stays level."""
     figure, panels = stacked(summary, [f"{kind} weights" for kind in WEIGHTS])
+    look = looks([rule.rule for rule in summary.rules])
     for axes, kind in zip(panels, WEIGHTS, strict=True):
-        longest = 1
-        for rule in summary.rules:
-            chosen = getattr(rule, kind).beta
-            groups = runs_by_beta(results, summary.setup, rule.rule)
-            runs = [run for beta, group in groups.items() for run in group if chosen[run["dataset"]] == beta]
-            tests = [run["accuracy"][f"{kind}_test"] for run in runs]
-            longest = max(longest, *map(len, tests))
-            full = max(map(len, tests))
-            mean = 100 * np.mean([[*curve, *[curve[-1]] * (full - len(curve))] for curve in tests], axis=0)
-            colour, marker = look_of(summary, rule.rule)
-            axes.plot(range(1, full + 1), mean, color=colour, marker=marker, markersize=3.5)
+        tests = {
+            rule: [run["accuracy"][f"{kind}_test"] for run in chosen_runs(results, summary.setup, rule, kind)]
+            for rule in look
+        }
+        passes = max(len(curve) for curves in tests.values() for curve in curves)
+        for rule, (colour, marker) in look.items():
+            full = [[*curve, *[curve[-1]] * (passes - len(curve))] for curve in tests[rule]]
+            mean = 100 * np.mean(full, axis=0)
+            axes.plot(range(1, passes + 1), mean, color=colour, marker=marker, markersize=3.5)
         axes.axhline(100 * summary.ceiling, color=GREY, linestyle="dotted", linewidth=1.4)
-        axes.set_xlim(0.6, longest + 0.4)
+        axes.set_xlim(0.6, passes + 0.4)
         axes.xaxis.set_major_locator(MaxNLocator(nbins=10, integer=True, min_n_ticks=1))
         axes.set_ylabel("test accuracy (%)")
     panels[-1].set_xlabel("passes over the training set")
@@ -202,10 +215,9 @@ def rates(results: Mapping[str, Any], summary: SetupSummary) -> Figure:
     """How many of all updates were back-offs to CSP, and how many failed γ condition (2), by β."""
     figure, panels = stacked(summary, ["back-off", "condition (2) failed"])
     for axes, count in zip(panels, ("back_offs", "condition_2_failures"), strict=True):
-        measured = curves(results, summary, lambda runs, count=count: share(runs, count))
-        for rule, (betas, values) in measured.items():
-            if rule != "csp":
-                by_beta(axes, betas, values, look_of(summary, rule), linestyle="solid", marked=True)
+        for look, groups in rules_by_beta(results, summary)[1:]:
+            values = [share(runs, count) for runs in groups.values()]
+            draw_by_beta(axes, groups, values, look, linestyle="solid", marked=True)
         top = max(1.0, axes.dataLim.y1)
         axes.set_ylim(-0.04 * top, 1.08 * top)
         axes.set_ylabel("% of updates")
@@ -221,28 +233,21 @@ def stacked(summary: SetupSummary, titles: Sequence[str]) -> tuple[Figure, Seque
     return figure, panels
 
 
-def look_of(summary: SetupSummary, rule: str) -> Look:
-    return looks([each.rule for each in summary.rules])[rule]
-
-
-def runs_by_beta(results: Mapping[str, Any], setup: int, rule: str) -> dict[float | None, list[dict[str, Any]]]:
-    """The runs of a rule in a setup, grouped by β, the smallest first."""
-    groups: dict[float | None, list[dict[str, Any]]] = {}
-    for run in results["runs"]:
-        if (run["setup"], run["rule"]) == (setup, rule):
+def rules_by_beta(
+    results: Mapping[str, Any], summary: SetupSummary
+) -> list[tuple[Look, dict[float | None, list[Any]]]]:
+    """The look of each rule, CSP first and without the control, and its runs grouped by β, the smallest first."""
+    found = []
+    for rule, look in looks([rule.rule for rule in summary.rules]).items():
+        groups: dict[float | None, list[Any]] = {}
+        for run in runs_of(results, summary.setup, rule):
             groups.setdefault(run["beta"], []).append(run)
-    return dict(sorted(groups.items(), key=lambda group: group[0] or 0.0))
+        if rule != CONTROL:
+            found.append((look, dict(sorted(groups.items(), key=lambda group: group[0] or 0.0))))
+    return found
 
 
-def curves(
-    results: Mapping[str, Any], summary: SetupSummary, measure: Callable[[list[dict[str, Any]]], float]
-) -> dict[str, tuple[list[float | None], list[float]]]:
-    """The β values of each rule, and what `measure` makes of the runs with each."""
-    groups = {rule.rule: runs_by_beta(results, summary.setup, rule.rule) for rule in summary.rules}
-    return {rule: (list(by), [measure(runs) for runs in by.values()]) for rule, by in groups.items()}
-
-
-def finals(runs: Sequence[dict[str, Any]], kind: str, part: str) -> Any:
+def finals(runs: Sequence[dict[str, Any]], kind: str, part: str) -> NDArray[np.float64]:
     """The accuracies after the last pass, in percent."""
     return 100 * np.array([final(run, kind, part) for run in runs])
 
@@ -253,12 +258,13 @@ def share(runs: Sequence[dict[str, Any]], count: str) -> float:
     return float(100 * counted / max(updates, 1))
 
 
-def by_beta(axes: Axes, betas: Any, values: list[float], look: Look, *, linestyle: Any, marked: bool) -> None:
-    if betas == [None]:
+def draw_by_beta(axes: Axes, groups: Any, values: list[float], look: Look, *, linestyle: Any, marked: bool) -> None:
+    if None in groups:
         axes.axhline(values[0], color=look.colour, linestyle=linestyle)
-    else:
-        marker = look.marker if marked or len(betas) == 1 else ""
-        axes.plot(betas, values, color=look.colour, linestyle=linestyle, marker=marker, alpha=1 if marked else 0.75)
+        return
+    line = axes.plot(list(groups), values, color=look.colour, linestyle=linestyle, alpha=1 if marked else 0.75)[0]
+    if marked or len(groups) == 1:
+        line.set(marker=look.marker, markerfacecolor=look.colour if marked else "white")
 
 
 def beta_axis(results: Mapping[str, Any], panels: Sequence[Axes]) -> None:

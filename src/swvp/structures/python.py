@@ -49,6 +49,7 @@ class PythonProblem:
         self.problem = problem
         self.X = X
         self.Y = Y
+        self.features: int | None = None
         for i, y in enumerate(Y):
             if not isinstance(y, (list, tuple, np.ndarray)):
                 raise InputError(f"label {i} is a {type(y).__name__}: use a list, a tuple or a 1-d array")
@@ -57,6 +58,11 @@ class PythonProblem:
         vector = np.asarray(self.problem.joint_feature(self.X[i], y), dtype=float)
         if vector.ndim != 1:
             raise InputError(f"joint_feature returned an array of {vector.ndim} dimensions: return a 1-d array")
+        if not np.isfinite(vector).all():
+            raise InputError(f"joint_feature returned NaN or infinite values for example {i}")
+        if self.features not in (None, len(vector)):
+            raise InputError(f"joint_feature returned {len(vector)} values for example {i}, {self.features} before")
+        self.features = len(vector)
         return vector
 
 
@@ -85,7 +91,7 @@ def mixed_assignment(gold: Label, predicted: Label, J: Iterable[int]) -> Label:
     for k in J:
         mixed[k] = predicted[k]
     if isinstance(gold, np.ndarray):
-        return np.array(mixed, dtype=gold.dtype)
+        return np.array(mixed, dtype=np.result_type(gold, np.asarray(predicted)))
     return type(gold)(mixed)  # type: ignore[call-arg]
 
 

@@ -16,8 +16,8 @@ class PlainChain:
     """A `Problem` with the features of `swvp.structures.chain.indicator`, in the same order.
 
     >>> chain = PlainChain(symbols=2, labels=2)
-    >>> chain.joint_feature((0, 1), (1, 1)).sum()
-    12.0
+    >>> chain.joint_feature((0, 1), (1, 1)).astype(int)[:7]  # (x), (y), (y')
+    array([1, 1, 0, 2, 0, 1, 1])
     >>> len(list(chain.outputs((0, 1, 1))))
     8
     """

@@ -1,0 +1,149 @@
+"""Owns the sentences of the report: every statement follows from the numbers as they are printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from swvp.experiments.summary import WEIGHTS, SetupSummary, Tuned, final, runs_of
+from swvp.experiments.synthetic import CONTROL
+
+__all__ = ["SIGNIFICANT", "between", "chooses", "counted", "has_beta", "percent", "shown", "untuned", "words"]
+
+SIGNIFICANT = 0.05
+
+
+def words(results: Mapping[str, Any], summaries: Sequence[SetupSummary]) -> Iterator[tuple[str, str]]:
+    """The summary, as (what about, text)."""
+    settings = results["settings"]
+    compared = len(settings["rules"]) > 1
+    trainings = counted(len(settings["betas"]), "training")
+    for kind in WEIGHTS if compared else ():
+        yield f"{kind.capitalize()} weights", f"I{each(summaries, partial(outcome, kind=kind))}"
+    yield "Ceiling", " ".join(f"In setup\u00a0{summary.setup} {ceiling(summary)}." for summary in summaries)
+    if chooses(results):
+        text = (
+            f"A rule with β is the best of {trainings} by development accuracy, CSP a single one. Without that choice, "
+        )
+        text += "as the mean over β, rules above CSP with last weights are "
+        text += f"{listed([untuned_wins(results, summary) for summary in summaries])}."
+        if settings["control"]:
+            text += f" With the same choice for CSP, of {trainings} on random orders ({CONTROL}), last weights, i"
+            text += each(summaries, outcome_beside_control)
+        yield "Tuning", text
+    if compared:
+        counts = []
+        for kind in WEIGHTS:
+            rules = [tuned for summary in summaries for tuned in split(summary, kind)[1].values()]
+            failed = sum(tuned.dev_only_wins or 0 for tuned in rules)
+            counts.append(f"{failed} of {sum(len(tuned.test) for tuned in rules):,} with {kind} weights")
+        text = "Comparisons with CSP won on the development set but not on the test set: "
+        yield "From development to test", f"{text}{listed(counts)} (in the paper 1 of 120)."
+
+
+def each(summaries: Sequence[SetupSummary], say: Callable[[SetupSummary], str]) -> str:
+    """One clause per setup; the first letter, i or I, is the caller's."""
+    return "; ".join(f"in setup\u00a0{summary.setup} {say(summary)}" for summary in summaries)[1:] + "."
+
+
+def split(summary: SetupSummary, kind: str) -> tuple[Tuned, dict[str, Tuned]]:
+    """CSP, and the other rules by name, without the control."""
+    tuned: dict[str, Tuned] = {rule.rule: getattr(rule, kind) for rule in summary.rules if rule.rule != CONTROL}
+    return tuned.pop("csp"), tuned
+
+
+def points(a: float, b: float) -> float:
+    """The difference of two accuracies as a reader of the printed percentages would take it."""
+    return round(float(percent(a)) - float(percent(b)), 2)
+
+
+def outcome(summary: SetupSummary, kind: str) -> str:
+    """How the rules compare with CSP, and how many of the differences are significant."""
+    csp, others = split(summary, kind)
+    tested = [tuned.p_value for tuned in others.values() if tuned.p_value is not None]
+    significant = f" ({sum(p < SIGNIFICANT for p in tested)} of {len(tested)} with p\u00a0<\u00a0{SIGNIFICANT})"
+    return against(others, csp, "CSP") + (significant if tested else "")
+
+
+def outcome_beside_control(summary: SetupSummary) -> str:
+    control = next(rule.last for rule in summary.rules if rule.rule == CONTROL)
+    return against(split(summary, "last")[1], control, CONTROL)
+
+
+def against(others: Mapping[str, Tuned], base: Tuned, name: str) -> str:
+    """Which of the rules are above the base, which below, and by how much."""
+    gaps = {rule: points(tuned.mean, base.mean) for rule, tuned in others.items()}
+    parts: list[str] = []
+    for word, sign in (("above", 1), ("below", -1), ("level with", 0)):
+        sizes = {rule: abs(gap) for rule, gap in gaps.items() if np.sign(gap) == sign}
+        if sizes:
+            who = f"all {len(gaps)} rules" if len(sizes) == len(gaps) > 1 else listed(list(sizes))
+            verb, than = "is" if len(sizes) == 1 else "are", "it" if parts else f"{name} ({percent(base.mean)}\u00a0%)"
+            by = f" by {between(sizes.values())} points" if sign else ""
+            parts.append(f"{who} {verb} {word} {than}{by}")
+    return ", ".join(parts)
+
+
+def ceiling(summary: SetupSummary) -> str:
+    """How far from the ceiling the best model is, CSP with last weights, and the best other rule with them."""
+
+    means = {(rule.rule, kind): getattr(rule, kind).mean for rule in summary.rules for kind in WEIGHTS}
+    means = {key: mean for key, mean in means.items() if key[0] != CONTROL}
+    best = max(means, key=lambda key: means[key])
+    others = sorted((key for key in means if key[1] == "last" and key[0] != "csp"), key=lambda key: -means[key])
+    gaps = {key: points(mean, summary.ceiling) for key, mean in means.items()}
+    sides = {key: f"{abs(gap):.2f} points {'above' if gap > 0 else 'below'}" for key, gap in gaps.items()}
+    top = f"the ceiling of {percent(summary.ceiling)}\u00a0%"
+    lasts = [f"{shown(key[0])} {sides[key]}" for key in [("csp", "last"), *others[:1]]]
+    return (
+        f"{shown(best[0])} with {best[1]} weights is the best, {sides[best]} {top}; with last weights {listed(lasts)}"
+    )
+
+
+def shown(rule: str) -> str:
+    return "CSP" if rule == "csp" else rule
+
+
+def untuned_wins(results: Mapping[str, Any], summary: SetupSummary) -> str:
+    csp, others = split(summary, "last")
+    means = [untuned(results, summary.setup, name, "last") for name in others]
+    gaps = [points(mean, csp.mean) for mean in means if mean is not None]
+    return f"{sum(gap > 0 for gap in gaps)} of {len(gaps)} in setup\u00a0{summary.setup}"
+
+
+def untuned(results: Mapping[str, Any], setup: int, rule: str, kind: str) -> float | None:
+    """The mean test accuracy of all runs of a rule; None where there is nothing to choose from."""
+    runs = runs_of(results, setup, rule)
+    if len(runs) <= results["settings"]["datasets"]:
+        return None
+    return float(np.mean([final(run, kind, "test") for run in runs]))
+
+
+def chooses(results: Mapping[str, Any]) -> bool:
+    """Whether a rule has a choice of β."""
+    return has_beta(results) and len(results["settings"]["betas"]) > 1
+
+
+def has_beta(results: Mapping[str, Any]) -> bool:
+    return any(run["beta"] is not None for run in results["runs"])
+
+
+def listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def percent(share: float, digits: int = 2) -> str:
+    return f"{100 * share:.{digits}f}"
+
+
+def between(values: Iterable[float], digits: int = 2) -> str:
+    """The smallest and the largest of the values, once if they are printed equal."""
+    low, *_, high = [f"{value:.{digits}f}" for value in sorted(values) for _ in range(2)]
+    return low if low == high else f"{low} to {high}"
