@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from swvp.learning.rule import as_rule as as_rule
     from swvp.learning.rule import register_gamma as register_gamma
     from swvp.learning.rule import register_substructures as register_substructures
+    from swvp.tagger import SequenceTagger as SequenceTagger
 
 __version__ = "0.1.0"
 
 LAZY = {
     "InputError": "swvp.errors",
+    "SequenceTagger": "swvp.tagger",
     "StructuredPerceptron": "swvp.estimator",
     "UpdateRule": "swvp.learning.rule",
     "as_rule": "swvp.learning.rule",
@@ -27,6 +29,7 @@ LAZY = {
 
 __all__ = [
     "InputError",
+    "SequenceTagger",
     "StructuredPerceptron",
     "UpdateRule",
     "as_rule",

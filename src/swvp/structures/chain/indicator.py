@@ -240,7 +240,7 @@ def averaged_weights(model: IndicatorModel, clock: int) -> Floats:
 
 
 @kernel
-def predict_all(model, x, offsets, out):
+def predict_all(model: IndicatorModel, x: Symbols, offsets: Ints, out: Symbols) -> None:
     """Write the predictions for all sequences, one after the other, as x holds them."""
     for i in range(len(offsets) - 1):
         viterbi(model, x, offsets[i], offsets[i + 1] - offsets[i], out, offsets[i])

@@ -1,0 +1,221 @@
+"""Owns the linear chain of taggers: any number of attributes a_1, a_2, … per position, one label y_i.
+
+φ(x, y) counts the features (a, y_i), each with the value of its attribute, and (y_{i-1}, y_i), where the labels
+before the first and after the last position are BOUNDARY, numbered after the others. The weights of one attribute
+are a row over the labels, so that scoring a position is a sum of rows.
+
+Prediction: V_i(y) = max_{y'} [V_{i-1}(y') + w(y', y) + barrier(y', y)] + Σ_a value·w(a, y). A barrier is 0 or -inf
+and forbids a transition; it is no weight and no part of a margin. Ties go to the smallest label, from the last
+position backwards.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swvp.compiled import implement, inlined, kernel
+from swvp.structures import operations
+from swvp.structures.operations import Floats, Ints
+
+Ids = NDArray[np.uint32]  # unsigned, so that an index taken from it needs no test for being negative
+
+
+class AttributeChain(NamedTuple):
+    """Sequences of positions offsets[i]:offsets[i + 1]; position t has attributes[starts[t]:starts[t + 1]].
+
+    `values` are those of the attributes, or empty if all are 1. `y` are the gold labels, or empty.
+    """
+
+    attributes: Ids
+    values: Floats
+    starts: Ints
+    y: Ids
+    offsets: Ints
+
+
+class AttributeModel(NamedTuple):
+    """The weights, Σ clock·update, the transitions as decoding sees them, and room for one prediction."""
+
+    w: Floats  # (a, y)
+    w_move: Floats  # (y', y) at [y, y'], both with BOUNDARY
+    moves: Floats  # w_move + barrier, kept up to date
+    delayed: Floats
+    delayed_move: Floats
+    predicted: Ids
+    mixed: Ids
+    node: Floats  # Σ_a value·w(a, y) of each position of the kept prediction
+    value: Floats  # V_i(y)
+
+
+def new_model(attributes: int, labels: int, room: int, barrier: Floats | None = None) -> AttributeModel:
+    """A model with all weights 0, with room for sequences of `room` positions."""
+    moves = (labels + 1, labels + 1)
+    return AttributeModel(
+        w=np.zeros((attributes, labels)),
+        w_move=np.zeros(moves),
+        moves=np.zeros(moves) if barrier is None else np.array(barrier, float),
+        delayed=np.zeros((attributes, labels)),
+        delayed_move=np.zeros(moves),
+        predicted=np.zeros(room, np.uint32),
+        mixed=np.zeros(room, np.uint32),
+        node=np.zeros((room, labels)),
+        value=np.zeros((room, labels)),
+    )
+
+
+@implement(operations.longest, AttributeChain)
+@kernel
+def longest(problem):
+    most = 0
+    for i in range(len(problem.offsets) - 1):
+        most = max(most, problem.offsets[i + 1] - problem.offsets[i])
+    return most
+
+
+@inlined
+def viterbi(problem, model, start, n, predicted, at):
+    """Write argmax_y' w·φ(x, y') for the positions start:start + n into predicted[at:at + n]."""
+    labels = model.w.shape[1]
+    w, moves, node, value = model.w, model.moves, model.node, model.value
+    unit = len(problem.values) == 0
+    for k in range(n):
+        for y in range(labels):
+            node[k, y] = 0.0
+        for p in range(problem.starts[start + k], problem.starts[start + k + 1]):
+            a = problem.attributes[p]
+            if unit:
+                for y in range(labels):
+                    node[k, y] += w[a, y]
+            else:
+                times = problem.values[p]
+                for y in range(labels):
+                    node[k, y] += times * w[a, y]
+        for y in range(labels):
+            if k == 0:
+                best = moves[y, labels]
+            else:
+                best = value[k - 1, 0] + moves[y, 0]
+                for previous in range(1, labels):
+                    score = value[k - 1, previous] + moves[y, previous]
+                    best = score if score > best else best
+            value[k, y] = best + node[k, y]
+    # the way back looks for the maximum again, along one path only: storing it above would cost more
+    y = labels
+    for k in range(n, 0, -1):
+        best_previous = 0
+        for previous in range(1, labels):
+            if value[k - 1, previous] + moves[y, previous] > value[k - 1, best_previous] + moves[y, best_previous]:
+                best_previous = previous
+        y = best_previous
+        predicted[at + k - 1] = y
+
+
+@implement(operations.find_mistakes, AttributeChain)
+@kernel
+def find_mistakes(problem, model, i, wrong):
+    start = problem.offsets[i]
+    n = problem.offsets[i + 1] - start
+    viterbi(problem, model, start, n, model.predicted, 0)
+    count = 0
+    for k in range(n):
+        model.mixed[k] = problem.y[start + k]
+        if model.predicted[k] != problem.y[start + k]:
+            wrong[count] = k
+            count += 1
+    return count
+
+
+@implement(operations.margins, AttributeChain)
+@kernel
+def margins(problem, model, i, starts, positions, count, out):
+    gold, mixed, w_move, node = problem.y, model.mixed, model.w_move, model.node
+    BOUNDARY = np.uint32(model.w.shape[1])
+    start = problem.offsets[i]
+    n = problem.offsets[i + 1] - start
+    for j in range(count):
+        for p in range(starts[j], starts[j + 1]):
+            mixed[positions[p]] = model.predicted[positions[p]]
+        margin = 0.0
+        beyond = 0
+        for p in range(starts[j], starts[j + 1]):
+            k = positions[p]
+            margin += node[k, gold[start + k]] - node[k, mixed[k]]
+            # J changes the transitions into its positions and out of them, each once
+            for here in range(max(k, beyond), k + 2):
+                y, z = (gold[start + here], mixed[here]) if here < n else (BOUNDARY, BOUNDARY)
+                margin += w_move[y, gold[start + here - 1] if here else BOUNDARY]
+                margin -= w_move[z, mixed[here - 1] if here else BOUNDARY]
+            beyond = k + 2
+        for p in range(starts[j], starts[j + 1]):
+            mixed[positions[p]] = gold[start + positions[p]]
+        out[j] = margin
+
+
+@inlined
+def add_move(model, label, previous, amount, clock):
+    model.w_move[label, previous] += amount
+    model.moves[label, previous] += amount
+    model.delayed_move[label, previous] += amount * clock
+
+
+@implement(operations.add, AttributeChain)
+@kernel
+def add(problem, model, i, starts, positions, sets, count, amounts, clock):
+    gold, mixed = problem.y, model.mixed
+    BOUNDARY = np.uint32(model.w.shape[1])
+    start = problem.offsets[i]
+    n = problem.offsets[i + 1] - start
+    unit = len(problem.values) == 0
+    for c in range(count):
+        amount = amounts[c]
+        if amount == 0:
+            continue
+        first, last = starts[sets[c]], starts[sets[c] + 1]
+        for p in range(first, last):
+            mixed[positions[p]] = model.predicted[positions[p]]
+        beyond = 0
+        for p in range(first, last):
+            k = positions[p]
+            y, z = gold[start + k], mixed[k]
+            for q in range(problem.starts[start + k], problem.starts[start + k + 1]):
+                a = problem.attributes[q]
+                change = amount if unit else amount * problem.values[q]
+                model.w[a, y] += change
+                model.w[a, z] -= change
+                model.delayed[a, y] += change * clock
+                model.delayed[a, z] -= change * clock
+            for here in range(max(k, beyond), k + 2):
+                y, z = (gold[start + here], mixed[here]) if here < n else (BOUNDARY, BOUNDARY)
+                add_move(model, y, gold[start + here - 1] if here else BOUNDARY, amount, clock)
+                add_move(model, z, mixed[here - 1] if here else BOUNDARY, -amount, clock)
+            beyond = k + 2
+        for p in range(first, last):
+            mixed[positions[p]] = gold[start + positions[p]]
+
+
+@implement(operations.labels, AttributeChain)
+def labels(problem: AttributeChain, model: AttributeModel, i: int) -> tuple[Ids, Ids]:
+    gold = problem.y[problem.offsets[i] : problem.offsets[i + 1]]
+    return gold, model.predicted[: len(gold)]
+
+
+@implement(operations.weights, AttributeModel)
+def weights(model: AttributeModel) -> Floats:
+    """w as one vector: (a, y), then (y', y) by y."""
+    return np.concatenate([model.w.ravel(), model.w_move.ravel()])
+
+
+@implement(operations.averaged_weights, AttributeModel)
+def averaged_weights(model: AttributeModel, clock: int) -> Floats:
+    return weights(model) - np.concatenate([model.delayed.ravel(), model.delayed_move.ravel()]) / max(clock, 1)
+
+
+@kernel
+def predict_all(problem: AttributeChain, model: AttributeModel, out: Ids) -> None:
+    """Write the predictions for all sequences, one after the other."""
+    for i in range(len(problem.offsets) - 1):
+        start = problem.offsets[i]
+        viterbi(problem, model, start, problem.offsets[i + 1] - start, out, start)

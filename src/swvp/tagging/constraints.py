@@ -1,0 +1,74 @@
+"""Owns which label may follow which: the schemes of chunking and named entities, or a user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from swvp.errors import InputError, unknown_name
+from swvp.structures.operations import Floats
+
+__all__ = ["SCHEMES", "barrier", "check_allowed"]
+
+BOUNDARY = None
+
+
+def iob2(previous: str | None, label: str | None) -> bool:
+    """I-X only after B-X or I-X."""
+    return (
+        label is None or label[:1] != "I" or (previous is not None and previous[:1] in "BI" and same(previous, label))
+    )
+
+
+def bioes(previous: str | None, label: str | None) -> bool:
+    """B-X I-X* E-X, or S-X alone, or O."""
+    inside = previous is not None and previous[:1] in "BI" and previous != "O"
+    goes_on = label is not None and label[:1] in "IE"
+    return inside == goes_on and (not inside or same(previous, label))
+
+
+def same(a: str | None, b: str | None) -> bool:
+    return a is not None and b is not None and a[1:] == b[1:]
+
+
+SCHEMES: dict[str, Callable[[str | None, str | None], bool]] = {"bio": iob2, "iob2": iob2, "bioes": bioes}
+
+Constraint = str | Callable[[str | None, str | None], bool] | Collection[tuple[str | None, str | None]]
+
+
+def barrier(constraint: Constraint | None, labels: Sequence[Any]) -> Floats:
+    """0 where a transition is allowed, -inf where not, at [label, previous]; the last index is the boundary.
+
+    A constraint is the name of a scheme, a function (previous, label) -> bool, or the allowed pairs, in which None
+    stands for the boundary of a sentence.
+    """
+    ends = [*labels, BOUNDARY]
+    if constraint is None:
+        return np.zeros((len(ends), len(ends)))
+    if isinstance(constraint, str):
+        if constraint not in SCHEMES:
+            raise unknown_name("constraint", constraint, SCHEMES)
+        allowed: Callable[[Any, Any], bool] = SCHEMES[constraint]
+    elif callable(constraint):
+        allowed = constraint
+    else:
+        pairs = set(constraint)
+        allowed = lambda previous, label: (previous, label) in pairs  # noqa: E731
+    open_to = np.array([[bool(allowed(previous, label)) for previous in ends] for label in ends])
+    return np.where(open_to, 0.0, -np.inf)
+
+
+def check_allowed(bars: Floats, labels: Sequence[Any], y: Sequence[Sequence[int]]) -> None:
+    """Refuse training data that break the constraint, naming the first place."""
+    end = len(labels)
+    for number, sentence in enumerate(y):
+        path = np.concatenate([[end], sentence, [end]]).astype(int)
+        broken = np.flatnonzero(np.isneginf(bars[path[1:], path[:-1]]))
+        if len(sentence) and len(broken):
+            names = [*labels, "the boundary"]
+            previous, label = (names[path[broken[0] + k]] for k in (0, 1))
+            raise InputError(
+                f"sentence {number}: the constraint does not allow {label} after {previous} (token {broken[0]})"
+            )
