@@ -65,8 +65,8 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
-    >>> X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "barks"]]
-    >>> y = [["DET", "NOUN", "VERB"]] * 3
+    >>> X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["Rex", "barks"], ["cats", "sleep"]]
+    >>> y = [["DET", "NOUN", "VERB"], ["DET", "NOUN", "VERB"], ["NOUN", "VERB"], ["NOUN", "VERB"]]
     >>> tagger = SequenceTagger(random_state=0).fit(X, y)
     >>> tagger.predict([["a", "dog", "sleeps"]])[0]
     ['DET', 'NOUN', 'VERB']
