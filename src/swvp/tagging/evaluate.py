@@ -1,0 +1,118 @@
+"""Owns the scores of taggers: token accuracy, and phrases as conlleval counts them.
+
+A phrase is a type with its first and last token. conlleval reads IOB1, IOB2, IOE and BIOES alike: a phrase begins
+where the prefix says so, where the type changes, or at an I after O, and ends likewise; it never crosses sentences.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from swvp.errors import InputError
+
+__all__ = ["Counts", "PhraseScores", "evaluate_phrases", "phrases", "token_accuracy"]
+
+BEGINS = {("B", "B"), ("I", "B"), ("O", "B"), ("E", "B"), ("O", "I"), ("E", "I"), ("E", "E"), ("O", "E")}
+ENDS = {("B", "B"), ("B", "O"), ("I", "B"), ("I", "O"), ("E", "E"), ("E", "I"), ("E", "O"), ("E", "B")}
+
+Labels = Iterable[Sequence[str]]
+
+
+class Counts(NamedTuple):
+    """Phrases in the gold labels, in the prediction, and in both."""
+
+    gold: int
+    predicted: int
+    correct: int
+
+    @property
+    def precision(self) -> float:
+        return self.correct / self.predicted if self.predicted else 0.0
+
+    @property
+    def recall(self) -> float:
+        return self.correct / self.gold if self.gold else 0.0
+
+    @property
+    def f1(self) -> float:
+        return 2 * self.correct / (self.gold + self.predicted) if self.gold + self.predicted else 0.0
+
+
+class PhraseScores(NamedTuple):
+    """What conlleval prints."""
+
+    tokens: int
+    right_tokens: int
+    total: Counts
+    by_type: dict[str, Counts]
+
+    def __str__(self) -> str:
+        total = self.total
+        lines = [
+            f"processed {self.tokens} tokens with {total.gold} phrases; "
+            f"found: {total.predicted} phrases; correct: {total.correct}.",
+            f"accuracy: {100 * self.right_tokens / max(self.tokens, 1):6.2f}%; {scores(total)}",
+        ]
+        for name, counts in sorted(self.by_type.items()):
+            lines.append(f"{name:>17}: {scores(counts)}  {counts.predicted}")
+        return "\n".join(lines)
+
+
+def scores(counts: Counts) -> str:
+    return (
+        f"precision: {100 * counts.precision:6.2f}%; recall: {100 * counts.recall:6.2f}%; FB1: {100 * counts.f1:6.2f}"
+    )
+
+
+def phrases(labels: Sequence[str]) -> list[tuple[str, int, int]]:
+    """The phrases of one sentence as (type, first token, token after the last).
+
+    >>> phrases(["B-NP", "I-NP", "O", "I-VP", "I-NP"])
+    [('NP', 0, 2), ('VP', 3, 4), ('NP', 4, 5)]
+    """
+    found = []
+    begin, previous, previous_type = -1, "O", ""
+    for k, label in enumerate([*labels, "O"]):
+        prefix, _, kind = label.partition("-")
+        single = prefix == "S"
+        prefix = "B" if single else prefix
+        changed = kind != previous_type
+        if begin >= 0 and ((previous, prefix) in ENDS or (previous != "O" and changed)):
+            found.append((previous_type, begin, k))
+            begin = -1
+        if (previous, prefix) in BEGINS or (prefix not in ("O", ".") and changed):
+            begin = k
+        if single:
+            found.append((kind, k, k + 1))
+            begin, prefix, kind = -1, "O", ""
+        previous, previous_type = prefix, kind
+    return found
+
+
+def evaluate_phrases(gold: Labels, predicted: Labels) -> PhraseScores:
+    """Precision, recall and F1 of phrases, as conlleval gives them."""
+    tokens = right = 0
+    in_gold: Counter[str] = Counter()
+    in_predicted: Counter[str] = Counter()
+    in_both: Counter[str] = Counter()
+    for number, (a, b) in enumerate(zip(gold, predicted, strict=True)):
+        if len(a) != len(b):
+            raise InputError(f"sentence {number} has {len(a)} gold labels and {len(b)} predicted ones")
+        tokens += len(a)
+        right += sum(x == y for x, y in zip(a, b, strict=True))
+        gold_phrases, predicted_phrases = phrases(a), phrases(b)
+        in_gold.update(kind for kind, _, _ in gold_phrases)
+        in_predicted.update(kind for kind, _, _ in predicted_phrases)
+        in_both.update(kind for kind, _, _ in set(gold_phrases) & set(predicted_phrases))
+    kinds = sorted({*in_gold, *in_predicted})
+    by_type = {kind: Counts(in_gold[kind], in_predicted[kind], in_both[kind]) for kind in kinds}
+    total = Counts(in_gold.total(), in_predicted.total(), in_both.total())
+    return PhraseScores(tokens, right, total, by_type)
+
+
+def token_accuracy(gold: Labels, predicted: Labels) -> float:
+    """The share of tokens labelled right."""
+    right = [x == y for a, b in zip(gold, predicted, strict=True) for x, y in zip(a, b, strict=True)]
+    return sum(right) / len(right) if right else 1.0
