@@ -164,6 +164,54 @@ def test_an_error_in_a_loaded_file_names_its_line(swvp, tmp_path):
     assert "cannot load mine.py, line 3: cannot name gamma 'wm'" in err
 
 
+def test_an_exception_in_a_gamma_is_one_line_with_its_place(swvp, tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "import swvp\n\ndef mine(margins, beta):\n    return 1 / 0\n\nswvp.register_gamma('mine', mine)\n"
+    )
+    code, _, err = swvp(*TINY, "--load", "mine.py", "--rules", "a-mine")
+    assert code == 2
+    assert "swvp: gamma function mine raised ZeroDivisionError: division by zero (mine.py, line 4)" in err
+    assert "Traceback" not in err
+
+
+def test_a_loaded_file_may_import_its_neighbours(swvp, tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "neighbour_of_mine.py").write_text("weight = 1.0\n")
+    (tmp_path / "folder" / "mine.py").write_text(
+        "import neighbour_of_mine as n\nimport swvp\nswvp.register_gamma('near', lambda m, b: m * 0 + n.weight)\n"
+    )
+    assert swvp(*TINY, "--load", "folder/mine.py", "--rules", "a-near")[0] == 0
+
+
+def test_what_is_there_already_is_told(swvp):
+    assert "42 trainings of 2 epochs, into swvp-synthetic" in swvp(*TINY, "--rules", "a-wm,a-wmr")[2]
+    assert "all 42 trainings are in swvp-synthetic already: nothing to run" in swvp(*TINY, "--rules", "a-wm,a-wmr")[2]
+
+
+def test_fresh_replaces_a_study_and_nothing_else(swvp, tmp_path):
+    assert swvp(*TINY, "--rules", "csp")[0] == 0
+    assert swvp(*TINY, "--rules", "csp", "--seed", "1", "--fresh")[0] == 0
+    assert json.loads((tmp_path / "swvp-synthetic" / "results.json").read_text())["settings"]["seed"] == 1
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "report.html").write_text("mine")
+    assert swvp(*TINY, "--rules", "csp", "--fresh", "-o", "other")[0] == 2
+    assert (tmp_path / "other" / "report.html").read_text() == "mine"
+
+
+def test_a_folder_of_any_name_is_printed_as_it_is(swvp, tmp_path):
+    code, out, _ = swvp(*TINY, "--rules", "csp", "-o", "a [red]b[/] c")
+    assert code == 0
+    assert "Report: a [red]b[/] c/report.html" in out
+
+
+def test_a_terminal_that_cannot_show_greek_gets_a_question_mark(tmp_path):
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    command = [sys.executable, "-m", "swvp", *TINY, "--rules", "csp"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True)
+    assert b"?" in done.stdout
+    assert b"Report:" in done.stdout
+
+
 def test_another_study_in_the_folder_is_refused(swvp):
     assert swvp(*TINY, "--rules", "csp")[0] == 0
     code, _, err = swvp(*TINY, "--rules", "csp", "--seed", "1")

@@ -91,7 +91,7 @@ def test_the_same_seed_learns_the_same_weights():
 
 
 def test_a_random_state_object_serves_as_a_seed():
-    a, b = noisy_learner(random_state=np.random.RandomState(3)), noisy_learner(random_state=3)
+    a, b = (noisy_learner(random_state=np.random.RandomState(3)) for _ in range(2))
     np.testing.assert_array_equal(a.last_coef_, b.last_coef_)
 
 

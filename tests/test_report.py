@@ -352,7 +352,7 @@ def test_every_choice_and_every_setting_is_listed(real, page):
 )
 def test_the_command_on_the_page_gives_the_same_settings(settings, monkeypatch):
     received = []
-    monkeypatch.setattr("swvp.cli.study.run_synthetic", lambda settings, folder, jobs: received.append(settings))
+    monkeypatch.setattr("swvp.cli.study.run_synthetic", lambda settings, folder, **_: received.append(settings))
     words = shlex.split(html.command(settings.as_dict()))
     assert words[0] == "swvp"
     assert CliRunner().invoke(app, words[1:]).exit_code == 0

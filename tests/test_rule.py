@@ -24,6 +24,7 @@ from swvp.learning.rule import (
     register_substructures,
 )
 from swvp.learning.substructures import SUBSTRUCTURES
+from swvp.structures import operations
 from swvp.structures.chain.indicator import new_model
 
 
@@ -273,3 +274,28 @@ def test_substructures_that_are_no_sets_of_positions_are_one_clear_line(returned
 
     with pytest.raises(InputError, match="substructures function mine must return sets of positions"):
         sets_of(mine, [0, 0], [1, 1])
+
+
+def test_a_gamma_that_returns_none_backs_off():
+    X, Y = random_sequences(np.random.default_rng(0), examples=10, symbols=6, labels=3, longest=5)
+
+    def weights_of(rule):
+        model = new_model(6, 3, 5)
+        history = list(passes(as_chain(X, Y), model, rule, examples=10, epochs=2))
+        return operations.weights(model), sum(epoch.back_offs for epoch in history), sum(e.updates for e in history)
+
+    silent, back_offs, updates = weights_of(UpdateRule(gamma=lambda margins, beta: None))
+    np.testing.assert_array_equal(silent, weights_of(as_rule("csp"))[0])
+    assert back_offs == updates > 0
+
+
+def test_the_scale_of_a_gamma_function_does_not_matter():
+    X, Y = random_sequences(np.random.default_rng(0), examples=10, symbols=6, labels=3, longest=5)
+
+    def weights_of(scale):
+        model = new_model(6, 3, 5)
+        rule = UpdateRule(gamma=lambda margins, beta: np.full(len(margins), scale))
+        list(passes(as_chain(X, Y), model, rule, examples=10, epochs=2))
+        return operations.weights(model)
+
+    np.testing.assert_array_equal(weights_of(1e308), weights_of(1.0))

@@ -1,8 +1,9 @@
 """The numbers of Table 1 from hand-made runs."""
 
 import pytest
+from scipy.stats import wilcoxon
 
-from swvp.experiments.summary import PAPER, summarise
+from swvp.experiments.summary import PAPER, p_value, summarise
 
 
 def run(rule, beta, dataset, dev, test, *, averaged=(0.9, 0.9), updates=(10, 10), back_offs=(1, 0), failures=(0, 0)):
@@ -91,3 +92,8 @@ def test_the_paper_s_best_rules_are_those_its_text_names():
         return round(PAPER[setup][best(setup)][0] - PAPER[setup]["csp"][0], 2)
 
     assert [(best(setup), gain(setup)) for setup in (1, 2, 3)] == [("b-wmr", 3.72), ("b-wm", 5.29), ("a-wm", 5.18)]
+
+
+def test_equal_differences_are_ties_whatever_the_rounding():
+    csp, rule = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0.4, 0.5, 0.6, 0.7, 0.8, 0.3]  # five times +0.3, once -0.3
+    assert p_value(rule, csp) == wilcoxon([3, 3, 3, 3, 3, -3]).pvalue

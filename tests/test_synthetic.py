@@ -109,16 +109,35 @@ def test_another_study_s_folder_is_refused_and_left_alone(tmp_path):
 @pytest.mark.parametrize("name", ["results.json", "report.html"])
 def test_files_that_are_not_the_study_s_are_not_overwritten(tmp_path, name):
     (tmp_path / name).write_text("mine")
-    with pytest.raises(InputError, match="is not of this study"):
+    with pytest.raises(InputError, match=r"is there without the runs\.jsonl of a study"):
         run_study(TINY, tmp_path)
     assert (tmp_path / name).read_text() == "mine"
     assert not (tmp_path / journal.NAME).exists()
 
 
-def test_a_journal_that_is_not_one_is_refused(tmp_path):
-    (tmp_path / journal.NAME).write_text("not json\n")
+@pytest.mark.parametrize("content", ["not json", "[1]", "5", "null", '{"setup": 1}'])
+def test_a_journal_that_is_not_one_is_refused(tmp_path, content):
+    (tmp_path / journal.NAME).write_text(content + "\n")
     with pytest.raises(InputError, match="damaged or not a study's"):
         run_study(TINY, tmp_path)
+
+
+def test_a_journal_with_something_else_in_it_is_refused(tmp_path):
+    run_study(TINY, tmp_path)
+    with (tmp_path / journal.NAME).open("a") as file:
+        file.write("{}\n")
+    with pytest.raises(InputError, match="damaged or not a study's"):
+        run_study(TINY, tmp_path)
+
+
+def test_one_process_at_a_time_in_a_folder(tmp_path):
+    pytest.importorskip("fcntl", reason="files are not locked on this system")
+    fields = {"outputs": (), "fields": ()}
+    first = journal.Journal(tmp_path, {"study": "x"}, **fields)
+    with pytest.raises(InputError, match="another process is running a study"):
+        journal.Journal(tmp_path, {"study": "x"}, **fields)
+    first.close()
+    journal.Journal(tmp_path, {"study": "x"}, **fields).close()
 
 
 def test_a_folder_that_cannot_be_made_is_one_clear_line(tmp_path):
@@ -193,6 +212,7 @@ def test_csp_is_always_run_and_comes_first():
         ({"rules": ("a-wn",)}, r"unknown gamma 'wn' \(did you mean 'wm'\?\); known: wm, wmr"),
         ({"rules": ("c-wm",)}, "unknown rule 'c-wm'"),
         ({"seed": -1}, "seed must be"),
+        ({"rules": ("a-wm", "a-wm:single")}, "rules must be different"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(wrong, message):

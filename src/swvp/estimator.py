@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_random_state
 
 from swvp.errors import InputError
-from swvp.learning.perceptron import Epoch, passes
+from swvp.learning.perceptron import Epoch, generator, passes
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.structures.operations import averaged_weights, weights
 from swvp.structures.python import Label, Problem, PythonModel, PythonProblem, predict
@@ -83,6 +82,10 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Sequence[Any], y: Sequence[Label], *, initial: NDArray[np.float64] | None = None) -> Self:
         """Learn from the inputs X and their labels y, starting from the weights `initial` (default: 0)."""
         for method in ("argmax", "joint_feature"):
+            if isinstance(self.problem, type):
+                raise InputError(
+                    f"problem is the class {self.problem.__name__}: give an object, {self.problem.__name__}()"
+                )
             if not callable(getattr(self.problem, method, None)):
                 raise InputError(f"problem {type(self.problem).__name__} has no method '{method}'")
         if len(X) != len(y):
@@ -95,11 +98,11 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
         problem = PythonProblem(self.problem, X, y)
         size = len(problem.phi(0, y[0]))
         model = PythonModel(np.zeros(size) if initial is None else initial)
+        if not np.isfinite(model.w).all():
+            raise InputError("initial holds NaN or infinite weights")
         if model.w.shape != (size,):
             raise InputError(f"initial has the shape {model.w.shape}, joint_feature returns {size} values")
-        orders = None
-        if self.shuffle:
-            orders = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        orders = generator(self.random_state) if self.shuffle else None
         self.history_: list[Epoch] = list(
             passes(problem, model, rule, examples=len(X), epochs=self.epochs, random_state=orders)
         )

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_random_state
 
 from swvp.errors import InputError, unknown_name
-from swvp.learning.perceptron import Epoch, passes
+from swvp.learning.perceptron import Epoch, generator, passes
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.structures.chain.attributes import AttributeChain, AttributeModel, new_model, predict_all
 from swvp.structures.chain.encode import TemplateEncoder
@@ -125,7 +124,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         problem = self._encode(X)._replace(y=np.array([k for labels in gold for k in labels], np.uint32))
         longest = max(map(len, X))
         model = new_model(self.n_attributes_, len(self.classes_), longest, self.barrier_)
-        orders = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        orders = generator(self.random_state)
         self.history_: list[Epoch] = list(
             passes(problem, model, rule, examples=len(X), epochs=self.epochs, random_state=orders)
         )

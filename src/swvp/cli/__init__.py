@@ -5,6 +5,7 @@ Nothing heavy is imported before a command runs, so that help and version answer
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import Annotated
@@ -44,6 +45,9 @@ def options(
 
 def main() -> None:
     """Run the command line; input errors end in one line and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that cannot show β shows ?
     try:
         app()
     except InputError as error:

@@ -8,21 +8,32 @@ from typing import Annotated, Any
 import typer
 
 from swvp.cli.values import floats, integers, names
+from swvp.errors import InputError
 
 __all__ = ["app"]
 
 app = typer.Typer(help="Redo the paper's experiments.", no_args_is_help=True)
 
 EXAMPLES = """
+A rule is csp, or APPROACH-GAMMA[:SUBSTRUCTURES][:STEP][:impose]:
+
+  approach: a (aggressive: violations only), b (balanced: all)
+
+  gamma: wm, wmr, uniform, softmin, worst, optimal, or one of yours (--load)
+
+  substructures: single, full, segments, pairs, triples, prefixes, single+full, all
+
+  step: unit, sqrt, count; impose: keep γ condition (2)
+
 Examples:
 
   swvp experiment synthetic
 
-  swvp experiment synthetic --quick --rules csp,a-wm,a-wm:segments:sqrt
+  swvp experiment synthetic --quick --fresh --rules csp,a-wm,a-wm:segments:sqrt
 
   swvp experiment synthetic --setups 1 --betas 0.5:5:0.5 --hmm per-dataset --output other-hmms
 
-  swvp experiment synthetic --quick --load my_gamma.py --rules csp,a-mine
+  swvp experiment synthetic --quick --fresh --load my_gamma.py --rules csp,a-mine
 """
 
 
@@ -40,7 +51,7 @@ def synthetic(
     rules: Annotated[
         str | None,
         typer.Option(
-            help="Update rules: csp or (a|b)-GAMMA[:SUBSTRUCTURES][:STEP][:impose]. CSP is always run.",
+            help="Update rules by their short names, see below. CSP is always run.",
             show_default="csp,a-wm,a-wmr,b-wm,b-wmr",
         ),
     ] = None,
@@ -57,7 +68,13 @@ def synthetic(
         Path | None,
         typer.Option("--output", "-o", help="Folder for the results.", show_default="swvp-synthetic, or -quick"),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A small study in seconds: smaller defaults for all.")] = False,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick", help="A small study in seconds: 3 datasets of 1400,400,200 items, 5 epochs, 4 β values."
+        ),
+    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Start anew: replace the study in the folder.")] = False,
     load: Annotated[
         Path | None, typer.Option(help="A Python file of yours to run first; it may register a γ or a JJ.")
     ] = None,
@@ -87,4 +104,6 @@ def synthetic(
     }
     settings = dataclasses.replace(QUICK if quick else FULL, **{k: v for k, v in given.items() if v is not None})
     folder = output if output is not None else Path("swvp-synthetic-quick" if quick else "swvp-synthetic")
-    run_synthetic(settings, folder, jobs)
+    if str(folder) == "." and str(output) == "":
+        raise InputError("--output needs the name of a folder")
+    run_synthetic(settings, folder, jobs=jobs, fresh=fresh)

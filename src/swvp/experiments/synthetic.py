@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp import __version__
+from swvp.compiled import fingerprint
 from swvp.data.hmm import HMM, permuted_hmm, posterior_decode, sample
 from swvp.errors import InputError, unknown_name
 from swvp.experiments.journal import Journal
@@ -115,15 +116,18 @@ class Settings:
         if self.datasets < 1 or self.epochs < 1:
             raise InputError(f"datasets and epochs must be at least 1, not {self.datasets} and {self.epochs}")
         if not 0 <= self.seed < 2**63:
-            raise InputError(f"seed must be a whole number ≥ 0, not {self.seed}")
+            raise InputError(f"seed must be a whole number from 0 to 2^63 - 1, not {self.seed}")
         for name in self.rules:
             for beta in self.betas:
                 as_rule(name, beta=beta)
-        object.__setattr__(self, "rules", ("csp", *(rule for rule in self.rules if rule != "csp")))
+        names = [as_rule(rule).name for rule in self.rules]
+        if len(set(names)) < len(names):
+            raise InputError(f"rules must be different, not '{','.join(self.rules)}'")
+        object.__setattr__(self, "rules", ("csp", *(rule for rule in names if rule != "csp")))
 
     def as_dict(self) -> dict[str, Any]:
         lists = {k: list(v) if isinstance(v, tuple) else v for k, v in dataclasses.asdict(self).items()}
-        return {"study": "synthetic", "version": __version__, **lists}
+        return {"study": "synthetic", "version": __version__, "code": fingerprint()[:16], **lists}
 
 
 FULL = Settings()
@@ -194,8 +198,8 @@ def accuracy(w: NDArray[np.float64], data: IndicatorChain, setup: Setup) -> floa
     return float((predicted == data.y).mean())
 
 
-def train_once(settings: Settings, data: Dataset, run: Run) -> dict[str, Any]:
-    """One training: what happened in each pass, and the accuracies after it."""
+def train_once(settings: Settings, data: Dataset, run: Run, stopped: threading.Event) -> dict[str, Any] | None:
+    """One training: what happened in each pass, and the accuracies after it; None if it was stopped."""
     rule = as_rule("csp") if run.rule == CONTROL else as_rule(run.rule)
     rule = rule if run.beta is None else as_rule(rule, beta=run.beta)
     given = SETUPS[run.setup]
@@ -213,6 +217,8 @@ def train_once(settings: Settings, data: Dataset, run: Run) -> dict[str, Any]:
         pair = {"last": weights(model), "averaged": averaged_weights(model, epoch.epoch * examples)}
         for kind, w in pair.items():
             curves[f"{kind}_test"].append(accuracy(w, data.test, given))
+        if stopped.is_set():
+            return None
     for kind, w in pair.items():
         curves[f"{kind}_dev"].append(accuracy(w, data.dev, given))
     return {**run._asdict(), "history": history, "accuracy": curves}
@@ -223,16 +229,18 @@ def run_study(
     folder: Path,
     *,
     jobs: int = 1,
+    fresh: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, Any]:
-    """Run what `folder` does not hold yet, keep every finished run there, and return all results.
+    """Run what `folder` does not hold yet (all of it if `fresh`), keep every finished run there, return all results.
 
     The results depend on the settings alone, not on `jobs` or on how often the study was stopped.
     """
     if jobs < 1:
         raise InputError(f"jobs must be at least 1, not {jobs}")
     runs = training_runs(settings)
-    journal = Journal(folder, settings.as_dict(), OUTPUTS)
+    fields = (*Run._fields, "history", "accuracy")
+    journal = Journal(folder, settings.as_dict(), outputs=OUTPUTS, fields=fields, fresh=fresh)
     try:
         kept = {key(run): run for run in journal.runs}
         todo = [run for run in runs if run not in kept]
@@ -272,8 +280,9 @@ def run_threads(settings: Settings, todo: Sequence[Run], jobs: int, journal: Jou
     def work(run: Run) -> dict[str, Any] | None:
         if stopped.is_set():
             return None
-        result = train_once(settings, dataset(run.setup, run.dataset), run)
-        journal.add(result)
+        result = train_once(settings, dataset(run.setup, run.dataset), run, stopped)
+        if result is not None:
+            journal.add(result)
         return result
 
     with ThreadPoolExecutor(jobs) as pool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator
+import traceback
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -129,11 +131,22 @@ def own_sets(function: Substructures, gold: Any, predicted: Any, wrong: list[int
 
 def returned_sets(function: Substructures, gold: Any, predicted: Any) -> list[list[int]]:
     try:
-        return [[operator.index(j) for j in J] for J in function(gold, predicted)]
+        returned = function(copy(gold), copy(predicted))
+    except Exception as error:
+        raise raised("substructures", function, error) from error
+    try:
+        return [[operator.index(j) for j in J] for J in returned]
     except TypeError:
         raise InputError(
             f"substructures function {name_of(function)} must return sets of positions, such as [[0], [1, 2]]"
         ) from None
+
+
+def raised(kind: str, function: Any, error: Exception) -> InputError:
+    """One line for an exception in a user's function, with its place."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return InputError(f"{kind} function {name_of(function)} raised {what} ({frame.filename}, line {frame.lineno})")
 
 
 def sets_of(substructures: str | Substructures, gold: Any, predicted: Any) -> list[tuple[int, ...]]:
@@ -162,7 +175,13 @@ def set_gamma_python(rule: PythonRule, margin: Floats, n: int, zero: float, gamm
     if not callable(rule.scheme):
         weigh(rule.scheme, rule.beta, margin, n, zero, gamma)
         return
-    returned = rule.scheme(margin[:n].copy(), rule.beta)
+    try:
+        returned = rule.scheme(margin[:n].copy(), rule.beta)
+    except Exception as error:
+        raise raised("gamma", rule.scheme, error) from error
+    if returned is None:  # the user's way to back off
+        gamma[:n] = 0.0
+        return
     try:
         own = np.asarray(returned, dtype=float)
     except (TypeError, ValueError):
@@ -176,7 +195,7 @@ def set_gamma_python(rule: PythonRule, margin: Floats, n: int, zero: float, gamm
     elif not own.any():
         problem = "only zeros"
     else:
-        gamma[:n] = own
+        gamma[:n] = own / own.max()
         return
     shown = np.array2string(margin[: min(n, 5)], precision=4) + (" …" if n > 5 else "")
     raise InputError(

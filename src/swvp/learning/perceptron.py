@@ -22,7 +22,7 @@ from swvp.learning.rule import UpdateRule
 from swvp.learning.substructures import MOST_SETS
 from swvp.structures.operations import add, find_mistakes, longest, margins, weights
 
-__all__ = ["Epoch", "passes"]
+__all__ = ["Epoch", "generator", "passes"]
 
 COUNTS = (
     "mistakes",
@@ -167,6 +167,16 @@ def passes(
         )
         if counts[MISTAKES] == 0:
             return
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Random numbers from what scikit-learn takes as random_state: a seed, a RandomState, a Generator, or None."""
+    if isinstance(random_state, np.random.RandomState):
+        random_state = random_state.randint(2**31)
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise InputError(f"random_state must be a seed ≥ 0, a generator or None, not {random_state!r}") from None
 
 
 def in_python(function: Any) -> Any:

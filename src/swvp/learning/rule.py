@@ -32,7 +32,8 @@ def register_gamma(name: str, function: Gamma) -> None:
     """Give a γ function of your own a name, so that "a-NAME" and "b-NAME" are rules everywhere.
 
     `function(margins, beta)` gets the margins w·Δφ of the mixed assignments in use and returns their weights:
-    as many numbers ≥ 0, not all 0, which are scaled to sum to 1.
+    as many numbers ≥ 0, not all 0, which are scaled to sum to 1; or None, and the update backs off to CSP. At first
+    all weights and hence all margins are 0.
 
     >>> register_gamma("squared", lambda margins, beta: margins**2 + 1e-6)
     >>> as_rule("a-squared").gamma

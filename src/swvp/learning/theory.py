@@ -64,6 +64,10 @@ def margin(problem: EnumerableProblem, X: Sequence[Any], Y: Labels, u: Floats, *
 def slacks(problem: EnumerableProblem, X: Sequence[Any], Y: Labels, u: Floats, *, substructures: JJ = "full") -> Floats:
     """r^i (or r^iJJ) of each example: u·φ(x^i, y^i) - max u·φ(x^i, m^J(z, y^i)); inf without a wrong label."""
     u = unit(u)
+    if len(u) != len(problem.joint_feature(X[0], Y[0])):
+        raise InputError(
+            f"u has {len(u)} weights, joint_feature returns {len(problem.joint_feature(X[0], Y[0]))} values"
+        )
     return np.array([(d @ u).min(initial=np.inf) for d in differences(problem, X, Y, substructures)])
 
 
@@ -96,6 +100,8 @@ def update_bound(
     (Σ c_t δ)² ≤ ‖w‖² ≤ Σ c_t² R² ≤ c Σ c_t R².
     """
     rule = as_rule(rule)
+    if not rule.respects_conditions():
+        raise InputError(f"Theorem 1 says nothing of rule '{rule.name}', which may break γ condition (2); impose it")
     jj: JJ = (rule.substructures, "full") if back_off else rule.substructures
     delta = margin(problem, X, Y, u, substructures=jj)
     if not delta > 0:

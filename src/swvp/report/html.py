@@ -176,7 +176,7 @@ def command(settings: Mapping[str, Any]) -> str:
     for name, value in settings.items():
         if isinstance(value, bool):
             parts += [f"--{name}"] if value else ["--no-control"] if name == "control" else []
-        elif name not in ("study", "version", "loaded"):
+        elif name not in ("study", "version", "code", "loaded"):
             parts += [f"--{name}", plain(value)]
     return shlex.join(parts)
 

@@ -53,6 +53,8 @@ class PythonProblem:
         for i, y in enumerate(Y):
             if not isinstance(y, (list, tuple, np.ndarray)):
                 raise InputError(f"label {i} is a {type(y).__name__}: use a list, a tuple or a 1-d array")
+            if isinstance(y, np.ndarray) and y.ndim != 1:
+                raise InputError(f"label {i} is an array of {y.ndim} dimensions: use one, as with y.ravel()")
 
     def phi(self, i: int, y: Label) -> Floats:
         vector = np.asarray(self.problem.joint_feature(self.X[i], y), dtype=float)
