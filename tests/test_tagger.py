@@ -1,5 +1,7 @@
 """SequenceTagger as scikit-learn and its users take it."""
 
+import dataclasses
+import json
 import pickle
 
 import numpy as np
@@ -10,6 +12,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_s
 
 from swvp import SequenceTagger
 from swvp.errors import InputError
+from swvp.storage.container import read_container, write_container
 
 WORDS = {"the": "D", "a": "D", "dog": "N", "cat": "N", "barks": "V", "sleeps": "V", "quietly": "R"}
 
@@ -206,3 +209,72 @@ def test_another_kind_of_tokens_than_in_training_is_refused(data):
 def test_predicting_before_fitting_is_refused():
     with pytest.raises(NotFittedError, match="call fit"):
         tagger().predict([["a"]])
+
+
+# ---------------------------------------------------------------- the model file
+
+
+@pytest.mark.parametrize(
+    "as_token",
+    [str, lambda word: (word, word[-1]), lambda word: {"w": word, "n": 0.5}],
+    ids=["words", "columns", "features"],
+)
+def test_a_saved_tagger_predicts_the_same(data, tmp_path, as_token):
+    X = [[as_token(word) for word in sentence] for sentence in data[0]]
+    fitted = tagger(epochs=3, constraint=None).fit(X, data[1])
+    fitted.save(tmp_path / "model")
+    loaded = SequenceTagger.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.coef_, fitted.coef_)
+    new = [[as_token("unseen"), *X[0]], []]
+    assert loaded.predict(new).tolist() == fitted.predict(new).tolist()
+    assert loaded.history_ == fitted.history_
+    assert loaded.get_params() == fitted.get_params()
+
+
+def test_constraints_are_saved(tmp_path):
+    X, y = entities(np.random.default_rng(2))
+    fitted = tagger(epochs=1, constraint="iob2", features=["word[0]"]).fit(X, y)
+    fitted.save(tmp_path / "model")
+    assert SequenceTagger.load(tmp_path / "model").predict(X).tolist() == fitted.predict(X).tolist()
+
+
+def test_saving_the_same_tagger_twice_gives_the_same_bytes(data, tmp_path):
+    for name in ("a", "b"):
+        fitted = tagger(epochs=2).fit(*data)
+        fitted.history_ = [dataclasses.replace(epoch, seconds=0.0) for epoch in fitted.history_]
+        fitted.save(tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_an_unfitted_tagger_cannot_be_saved(tmp_path):
+    with pytest.raises(NotFittedError):
+        tagger().save(tmp_path / "model")
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_model_whose_parts_do_not_fit_is_refused_or_works(data, tmp_path, seed):
+    """Fuzzing behind the checksums: change one part of a sound file at random, and write it as a sound file."""
+    rng = np.random.default_rng(seed)
+    tagger(epochs=1).fit(*data).save(tmp_path / "model")
+    kind, meta, arrays = read_container(tmp_path / "model", "tagger")
+    meta, arrays = json.loads(json.dumps(meta)), dict(arrays)
+    if seed % 2:
+        name = str(rng.choice(list(arrays)))
+        array = arrays[name]
+        flat = array.ravel().copy()
+        change = int(rng.integers(4))
+        if change == 0 and len(flat):
+            flat[rng.integers(len(flat))] = rng.integers(0, 120)
+        arrays[name] = [flat.reshape(array.shape), array[:-1], array.ravel(), np.concatenate([flat, flat])][change]
+    else:
+        name = str(rng.choice(list(meta)))
+        meta[name] = [None, [], {}, "x", 3, ["x"], [["x"]], [1], {"x": 1}][rng.integers(9)]
+        if rng.random() < 0.2:
+            del meta[name]
+    write_container(tmp_path / "forged", kind, meta, arrays)
+    try:
+        loaded = SequenceTagger.load(tmp_path / "forged")
+        predicted = loaded.predict(data[0])
+    except InputError:
+        return
+    assert [len(labels) for labels in predicted] == [len(sentence) for sentence in data[0]]

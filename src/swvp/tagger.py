@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ from swvp.structures.chain.encode import TemplateEncoder
 from swvp.structures.chain.templates import PRESETS, parse_templates
 from swvp.structures.operations import averaged_weights, weights
 from swvp.tagging.constraints import Constraint, barrier, check_allowed
+from swvp.tagging.model import load_tagger, save_tagger
 from swvp.tagging.sentences import FeatureEncoder, as_columns, kind_of, lengths
 
 __all__ = ["SequenceTagger"]
@@ -153,6 +155,16 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         pairs = zip(y, self.predict(X), strict=True)
         right = [a == b for gold, guess in pairs for a, b in zip(gold, guess, strict=True)]
         return float(np.mean(right)) if right else 1.0
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted tagger to one file, whole or not at all. It holds no code, so no function of a user's."""
+        self._check_fitted()
+        save_tagger(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a tagger that `save` wrote; safe with files from anyone."""
+        return load_tagger(Path(path), cls)  # type: ignore[no-any-return]
 
     def _rule(self) -> UpdateRule:
         names = ("substructures", "gamma", "approach", "beta", "step")

@@ -60,6 +60,17 @@ class TemplateEncoder:
             numbers, columns.offsets, self.atoms, self.starts, self.radix, self.reach, minimum_count
         )
 
+    def restore(self, vocabularies: Sequence[Sequence[str]], keys: Keys) -> None:
+        """Take back what `fit` found: the strings of each slot and the keys of the attributes."""
+        self.vocabularies = [{string: number for number, string in enumerate(strings)} for strings in vocabularies]
+        self.keys = np.array(keys, np.int64)
+        sizes = [len(strings) for strings in vocabularies]
+        if len(sizes) != len(self.slots) or sizes != [len(vocabulary) for vocabulary in self.vocabularies]:
+            raise InputError("the vocabularies do not fit the templates")
+        if self.keys.ndim != 1 or (self.keys < 0).any() or len(np.unique(self.keys)) < len(self.keys):
+            raise InputError("the keys of the attributes cannot be right")
+        self.table = build(self.keys, len(self.keys), len(self.keys))
+
     @property
     def radix(self) -> Ints:
         """How many numbers each slot has: one per string, and one per distance beyond either end of a sequence."""
