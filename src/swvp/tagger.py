@@ -17,7 +17,7 @@ from swvp.errors import InputError, unknown_name
 from swvp.learning.perceptron import Epoch, generator, passes
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.structures.chain.attributes import AttributeChain, AttributeModel, new_model, predict_all
-from swvp.structures.chain.encode import TemplateEncoder
+from swvp.structures.chain.encode import Columns, TemplateEncoder
 from swvp.structures.chain.templates import PRESETS, parse_templates
 from swvp.structures.operations import averaged_weights, weights
 from swvp.tagging.constraints import Constraint, barrier, check_allowed
@@ -122,8 +122,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         self.barrier_ = barrier(self.constraint, self.classes_)
         check_allowed(self.barrier_, self.classes_, gold)
 
-        self._make_encoder(X)
-        problem = self._encode(X)._replace(y=np.array([k for labels in gold for k in labels], np.uint32))
+        problem = self._fit_encoder(X)._replace(y=np.array([k for labels in gold for k in labels], np.uint32))
         longest = max(map(len, X))
         model = new_model(self.n_attributes_, len(self.classes_), longest, self.barrier_)
         orders = generator(self.random_state)
@@ -170,7 +169,8 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         names = ("substructures", "gamma", "approach", "beta", "step")
         return as_rule(self.rule, **{name: getattr(self, name) for name in names if getattr(self, name) is not None})
 
-    def _make_encoder(self, X: Sentences) -> None:
+    def _fit_encoder(self, X: Sentences) -> AttributeChain:
+        """Number the attributes of X, and give X by them."""
         self.kind_ = kind_of(X)
         self.encoder_: TemplateEncoder | FeatureEncoder
         if self.kind_ == "features":
@@ -179,7 +179,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
             self.encoder_ = FeatureEncoder()
             self.encoder_.fit(X, self.minimum_count)
             self.n_attributes_ = len(self.encoder_.numbers)
-            return
+            return self._encode(X)
         width = 1 if self.kind_ == "words" else next(len(token) for sentence in X for token in sentence)
         default = ["word", "pos", *(f"column{k}" for k in range(2, width))][:width]
         self.columns_ = list(default if self.columns is None else self.columns)
@@ -191,17 +191,19 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
                 raise unknown_name("features", given, PRESETS)
             given = PRESETS[given]
         self.encoder_ = TemplateEncoder(parse_templates(given, self.columns_))
-        self.encoder_.fit(as_columns(X, self.columns_), self.minimum_count)
+        columns = as_columns(X, self.columns_)
+        self.encoder_.fit(columns, self.minimum_count)
         self.n_attributes_ = len(self.encoder_.keys)
+        return self._encode(X, columns)
 
-    def _encode(self, X: Sentences) -> AttributeChain:
+    def _encode(self, X: Sentences, columns: Columns | None = None) -> AttributeChain:
         if any(len(sentence) for sentence in X) and kind_of(X) != self.kind_:
             raise InputError(f"the tagger was trained on {self.kind_}, these are {kind_of(X)}")
         none = np.zeros(0, np.uint32)
         if isinstance(self.encoder_, FeatureEncoder):
             attributes, values, starts = self.encoder_.encode(X)
             return AttributeChain(attributes, values, starts, none, lengths(X))
-        columns = as_columns(X, self.columns_)
+        columns = as_columns(X, self.columns_) if columns is None else columns
         attributes, starts = self.encoder_.encode(columns)
         return AttributeChain(attributes, np.zeros(0), starts, none, columns.offsets)
 
