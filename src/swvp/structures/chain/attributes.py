@@ -14,13 +14,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swvp.compiled import implement, inlined, kernel
 from swvp.structures import operations
+from swvp.structures.chain.sequences import Ids, compare, labels, longest, mix
 from swvp.structures.operations import Floats, Ints
-
-Ids = NDArray[np.uint32]  # unsigned, so that an index taken from it needs no test for being negative
 
 
 class AttributeChain(NamedTuple):
@@ -66,13 +64,8 @@ def new_model(attributes: int, labels: int, room: int, barrier: Floats | None = 
     )
 
 
-@implement(operations.longest, AttributeChain)
-@kernel
-def longest(problem):
-    most = 0
-    for i in range(len(problem.offsets) - 1):
-        most = max(most, problem.offsets[i + 1] - problem.offsets[i])
-    return most
+implement(operations.longest, AttributeChain)(longest)
+implement(operations.labels, AttributeChain)(labels)
 
 
 @inlined
@@ -119,13 +112,7 @@ def find_mistakes(problem, model, i, wrong):
     start = problem.offsets[i]
     n = problem.offsets[i + 1] - start
     viterbi(problem, model, start, n, model.predicted, 0)
-    count = 0
-    for k in range(n):
-        model.mixed[k] = problem.y[start + k]
-        if model.predicted[k] != problem.y[start + k]:
-            wrong[count] = k
-            count += 1
-    return count
+    return compare(problem.y, start, n, model.predicted, model.mixed, wrong)
 
 
 @implement(operations.margins, AttributeChain)
@@ -136,8 +123,7 @@ def margins(problem, model, i, starts, positions, count, out):
     start = problem.offsets[i]
     n = problem.offsets[i + 1] - start
     for j in range(count):
-        for p in range(starts[j], starts[j + 1]):
-            mixed[positions[p]] = model.predicted[positions[p]]
+        mix(positions, starts[j], starts[j + 1], model.predicted, 0, mixed)
         margin = 0.0
         beyond = 0
         for p in range(starts[j], starts[j + 1]):
@@ -149,8 +135,7 @@ def margins(problem, model, i, starts, positions, count, out):
                 margin += w_move[y, gold[start + here - 1] if here else BOUNDARY]
                 margin -= w_move[z, mixed[here - 1] if here else BOUNDARY]
             beyond = k + 2
-        for p in range(starts[j], starts[j + 1]):
-            mixed[positions[p]] = gold[start + positions[p]]
+        mix(positions, starts[j], starts[j + 1], gold, start, mixed)
         out[j] = margin
 
 
@@ -174,8 +159,7 @@ def add(problem, model, i, starts, positions, sets, count, amounts, clock):
         if amount == 0:
             continue
         first, last = starts[sets[c]], starts[sets[c] + 1]
-        for p in range(first, last):
-            mixed[positions[p]] = model.predicted[positions[p]]
+        mix(positions, first, last, model.predicted, 0, mixed)
         beyond = 0
         for p in range(first, last):
             k = positions[p]
@@ -192,14 +176,7 @@ def add(problem, model, i, starts, positions, sets, count, amounts, clock):
                 add_move(model, y, gold[start + here - 1] if here else BOUNDARY, amount, clock)
                 add_move(model, z, mixed[here - 1] if here else BOUNDARY, -amount, clock)
             beyond = k + 2
-        for p in range(first, last):
-            mixed[positions[p]] = gold[start + positions[p]]
-
-
-@implement(operations.labels, AttributeChain)
-def labels(problem: AttributeChain, model: AttributeModel, i: int) -> tuple[Ids, Ids]:
-    gold = problem.y[problem.offsets[i] : problem.offsets[i + 1]]
-    return gold, model.predicted[: len(gold)]
+        mix(positions, first, last, gold, start, mixed)
 
 
 @implement(operations.weights, AttributeModel)

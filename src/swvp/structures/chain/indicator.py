@@ -19,20 +19,18 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swvp.compiled import implement, inlined, kernel
 from swvp.structures import operations
+from swvp.structures.chain.sequences import Ids, compare, labels, longest, mix
 from swvp.structures.operations import Floats, Ints
-
-Symbols = NDArray[np.uint32]  # unsigned, so that an index taken from it needs no test for being negative
 
 
 class IndicatorChain(NamedTuple):
     """Examples: sequence i is x[offsets[i]:offsets[i + 1]] with the gold labels y[offsets[i]:offsets[i + 1]]."""
 
-    x: Symbols
-    y: Symbols
+    x: Ids
+    y: Ids
     offsets: Ints
 
 
@@ -46,9 +44,9 @@ class IndicatorModel(NamedTuple):
     w_move: Floats  # (y', y)
     w_part: Floats  # (x, y', y)
     delayed: Floats  # like w_part
-    predicted: Symbols
-    mixed: Symbols
-    back: Symbols
+    predicted: Ids
+    mixed: Ids
+    back: Ids
     now: Floats
     before: Floats
 
@@ -76,13 +74,8 @@ def new_model(symbols: int, labels: int, room: int, w: Floats | None = None) -> 
     )
 
 
-@implement(operations.longest, IndicatorChain)
-@kernel
-def longest(problem):
-    most = 0
-    for i in range(len(problem.offsets) - 1):
-        most = max(most, problem.offsets[i + 1] - problem.offsets[i])
-    return most
+implement(operations.longest, IndicatorChain)(longest)
+implement(operations.labels, IndicatorChain)(labels)
 
 
 @inlined
@@ -132,12 +125,7 @@ def find_mistakes(problem, model, i, wrong):
     start = problem.offsets[i]
     n = problem.offsets[i + 1] - start
     viterbi(model, problem.x, start, n, model.predicted, 0)
-    count = 0
-    for k in range(n):
-        model.mixed[k] = problem.y[start + k]
-        wrong[count] = k  # without a branch, which would often be guessed wrong
-        count += model.predicted[k] != problem.y[start + k]
-    return count
+    return compare(problem.y, start, n, model.predicted, model.mixed, wrong)
 
 
 @implement(operations.margins, IndicatorChain)
@@ -155,8 +143,7 @@ def margins(problem, model, i, starts, positions, count, out):
     start = problem.offsets[i]
     n = problem.offsets[i + 1] - start
     for j in range(count):
-        for p in range(starts[j], starts[j + 1]):
-            mixed[positions[p]] = model.predicted[positions[p]]
+        mix(positions, starts[j], starts[j + 1], model.predicted, 0, mixed)
         margin = 0.0
         beyond = 0
         for p in range(starts[j], starts[j + 1]):
@@ -171,8 +158,7 @@ def margins(problem, model, i, starts, positions, count, out):
                 margin += w_move[y_previous, y] - w_move[z_previous, z]
                 margin += w_part[symbol, y_previous, y] - w_part[symbol, z_previous, z]
             beyond = positions[p] + 2
-        for p in range(starts[j], starts[j + 1]):
-            mixed[positions[p]] = gold[start + positions[p]]
+        mix(positions, starts[j], starts[j + 1], gold, start, mixed)
         out[j] = margin
 
 
@@ -195,8 +181,7 @@ def add(problem, model, i, starts, positions, sets, count, amounts, clock):
         if amount == 0:
             continue
         first, last = starts[sets[c]], starts[sets[c] + 1]
-        for p in range(first, last):
-            mixed[positions[p]] = model.predicted[positions[p]]
+        mix(positions, first, last, model.predicted, 0, mixed)
         beyond = 0
         for p in range(first, last):
             for here in range(max(positions[p], beyond), min(positions[p] + 2, n)):
@@ -216,14 +201,7 @@ def add(problem, model, i, starts, positions, sets, count, amounts, clock):
                 model.delayed[symbol, y_previous, y] += amount * clock
                 model.delayed[symbol, z_previous, z] -= amount * clock
             beyond = positions[p] + 2
-        for p in range(first, last):
-            mixed[positions[p]] = gold[start + positions[p]]
-
-
-@implement(operations.labels, IndicatorChain)
-def labels(problem: IndicatorChain, model: IndicatorModel, i: int) -> tuple[Symbols, Symbols]:
-    gold = problem.y[problem.offsets[i] : problem.offsets[i + 1]]
-    return gold, model.predicted[: len(gold)]
+        mix(positions, first, last, gold, start, mixed)
 
 
 @implement(operations.weights, IndicatorModel)
@@ -240,7 +218,7 @@ def averaged_weights(model: IndicatorModel, clock: int) -> Floats:
 
 
 @kernel
-def predict_all(model: IndicatorModel, x: Symbols, offsets: Ints, out: Symbols) -> None:
+def predict_all(model: IndicatorModel, x: Ids, offsets: Ints, out: Ids) -> None:
     """Write the predictions for all sequences, one after the other, as x holds them."""
     for i in range(len(offsets) - 1):
         viterbi(model, x, offsets[i], offsets[i + 1] - offsets[i], out, offsets[i])
