@@ -221,13 +221,22 @@ def test_another_study_in_the_folder_is_refused(swvp):
 
 def test_ctrl_c_keeps_what_is_finished(tmp_path):
     command = [sys.executable, "-m", "swvp", "experiment", "synthetic", "--setups", "1", "--sizes", "30000,10,10"]
-    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # may be ignored in the background
+    )
     journal = tmp_path / "swvp-synthetic" / "runs.jsonl"
     deadline = time.monotonic() + 120
     while not (journal.exists() and journal.read_text().count("\n") > 3) and time.monotonic() < deadline:
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    try:
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert process.returncode == 130
     assert re.search(r"stopped: \d+ of 510 trainings are kept in swvp-synthetic; the same command goes on", err)
     assert "Traceback" not in err

@@ -6,6 +6,7 @@ import sys
 import textwrap
 from typing import NamedTuple
 
+import numba
 import numpy as np
 import pytest
 
@@ -63,6 +64,7 @@ print(outer(1))
 """
 
 
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 def test_a_change_in_another_file_makes_cached_machine_code_stale(tmp_path):
     helper, user = tmp_path / "helper.py", tmp_path / "used.py"
     user.write_text(
@@ -87,3 +89,17 @@ def test_a_change_in_another_file_makes_cached_machine_code_stale(tmp_path):
     assert answer(1, "a") == 1
     assert answer(2, "a") == 1  # Numba alone does not notice
     assert answer(2, "b") == 2
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_a_change_in_a_kernel_of_a_user_s_is_noticed(tmp_path):
+    def answer(value):
+        (tmp_path / "used.py").write_text(
+            f"from swvp.compiled import kernel\n\n@kernel\ndef outer(x):\n    return {value}\n"
+        )
+        program = PROGRAM.format(folder=str(tmp_path), stamp="a")
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, env=environment, check=True)
+        return int(done.stdout)
+
+    assert [answer(1), answer(2)] == [1, 2]

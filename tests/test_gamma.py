@@ -319,3 +319,7 @@ def test_scaling_the_features_scales_the_weights_and_changes_nothing_else(rule):
     ]
     for learner in learners[1:]:
         np.testing.assert_allclose(learner.last_coef_ / learner.problem.factor, learners[0].last_coef_, atol=1e-12)
+
+
+def test_a_margin_that_is_zero_but_for_rounding_has_no_weight_in_wm():
+    assert gamma_of("wm", [-1.0, 5e-17], beta=0.5).tolist() == [1, 0]

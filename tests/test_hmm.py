@@ -1,4 +1,4 @@
-"""The synthetic data are what section 5 says, and the ceiling is one."""
+"""The synthetic data are what section 6 says, and the ceiling is one."""
 
 import itertools
 

@@ -218,3 +218,34 @@ def test_csp_is_always_run_and_comes_first():
 def test_settings_that_make_no_sense_are_refused(wrong, message):
     with pytest.raises(InputError, match=message):
         Settings(**wrong)
+
+
+def test_the_setups_and_defaults_are_those_of_the_paper():
+    footnote = {
+        1: (5, 3, (0.7, 0.2, 0.1), (0.75, 0.1, 0.05, 0.05, 0.05)),
+        2: (5, 3, (0.5, 0.3, 0.2), (0.6, 0.15, 0.1, 0.1, 0.05)),
+        3: (20, 7, (0.7, 0.2, 0.1), (0.4, 0.2, 0.1, 0.1, 0.1)),
+    }
+    found = {k: (setup.symbols, setup.labels, setup.transition, setup.emission) for k, setup in SETUPS.items()}
+    assert found == footnote
+    assert (FULL.setups, FULL.datasets, FULL.sizes, FULL.epochs) == ((1, 2, 3), 10, (7000, 2000, 1000), 10)
+    assert FULL.betas == tuple(k / 2 for k in range(1, 11))
+    assert FULL.rules == ("csp", "a-wm", "a-wmr", "b-wm", "b-wmr")
+
+
+def test_a_study_may_be_cut_off_twice(results, tmp_path):
+    run_study(TINY, tmp_path)
+    path = tmp_path / journal.NAME
+    for _ in range(2):
+        path.write_bytes(path.read_bytes()[:-40])
+        assert run_study(TINY, tmp_path) == results
+
+
+def test_the_averaged_curve_is_that_of_the_weights_averaged_so_far(results):
+    run = next(run for run in results["runs"] if run["rule"] == "a-wm" and run["beta"] == 2.0)
+    data, model = make_dataset(TINY, 1, 0), new_model(5, 3, 8)
+    expected = [
+        accuracy(averaged_weights(model, 30 * epoch.epoch), data.test, SETUPS[1])
+        for epoch in passes(data.train, model, as_rule("a-wm", beta=2.0), examples=30, epochs=3)
+    ]
+    assert run["accuracy"]["averaged_test"] == expected

@@ -18,7 +18,7 @@ from numba.extending import overload
 
 from swvp import __version__
 
-__all__ = ["implement", "inlined", "kernel", "operation"]
+__all__ = ["fingerprint", "implement", "inlined", "kernel", "operation", "uncached"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -60,10 +60,23 @@ def compile_function(function: Function, *, forceinline: bool) -> Function:
         return function
     try:
         compiled.enable_caching()
-        compiled._cache._cache_file._source_stamp = fingerprint()
+        compiled._cache._cache_file._source_stamp = stamp(Path(function.__code__.co_filename))
     except RuntimeError:  # no folder to write to: compile in each process
         pass
     return compiled  # type: ignore[no-any-return]
+
+
+def stamp(path: Path) -> str:
+    """What cached machine code depends on: the package's kernels, and the file of a kernel of a user's."""
+    if Path(__file__).parent in path.parents or not path.exists():
+        return fingerprint()
+    return f"{fingerprint()} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+
+
+@functools.cache
+def uncached(function: Any) -> Any:
+    """The same kernel without a cache on disk: for classes of a user's, whose changes no stamp of ours would notice."""
+    return numba.njit(nogil=True)(getattr(function, "py_func", function))
 
 
 def operation(stub: Function) -> Function:

@@ -122,7 +122,9 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
         """The share of positions predicted right."""
         if len(X) != len(y):
             raise InputError(f"X has {len(X)} examples and y has {len(y)}: give as many")
-        right = [
-            a == b for gold, guess in zip(y, self.predict(X), strict=True) for a, b in zip(gold, guess, strict=True)
-        ]
+        right = []
+        for i, (gold, guess) in enumerate(zip(y, self.predict(X), strict=True)):
+            if len(gold) != len(guess):
+                raise InputError(f"argmax returned a label of {len(guess)} positions for input {i}, not {len(gold)}")
+            right += [a == b for a, b in zip(gold, guess, strict=True)]
         return float(np.mean(right)) if right else 1.0

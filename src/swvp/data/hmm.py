@@ -1,4 +1,4 @@
-"""Owns the synthetic data of section 5: hidden Markov models, samples from them, and the best accuracy possible."""
+"""Owns the synthetic data of section 6: hidden Markov models, samples from them, and the best accuracy possible."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def permuted_hmm(
 ) -> HMM:
     """An HMM whose rows are independent random permutations of the two vectors, padded with 0 and scaled to sum 1.
 
-    The first label is uniform (section 5).
+    The first label is uniform (section 6).
     """
 
     def rows(values: Sequence[float], width: int) -> NDArray[np.float64]:

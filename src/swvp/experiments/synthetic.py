@@ -1,4 +1,4 @@
-"""Owns the paper's synthetic study (section 5, Table 1): settings in, results out.
+"""Owns the paper's synthetic study (section 6, Table 1): settings in, results out.
 
 For each setup and dataset: CSP, and each SWVP rule with every β; trained on the training set, measured on the
 test set after every pass and on the development set after the last, with the last and with the averaged weights.
@@ -62,12 +62,15 @@ CHOICES = (
     ("Which rows a permutation covers", "each row of P(y'|y) and of P(x|y) is permuted independently"),
     (
         "One HMM per setup, or a new one for each dataset",
-        "one per setup: its spread is of the size of the paper's; --hmm per-dataset for the other",
+        "one per setup: with one per dataset the spread is far larger than the paper's; --hmm per-dataset for that",
     ),
     ("y_0, the label before the first", "START, a label of its own, in every feature that has y'"),
     ("The rank of WMR", "0 is the largest |margin|; equal ones in the order of their positions"),
     ("WMR does not sum to 1 as printed", "it is scaled to, as condition (1) demands"),
-    ("Which J count in WM and WMR", "those with m^J ≠ y: positions that are wrong; |JJ_x| is their number"),
+    (
+        "Which J count in WM and WMR",
+        "those with m^J ≠ y: |JJ_x| is the number of wrong positions, while as printed it is the length",
+    ),
     ("WM when all margins are 0, as at w = 0", "back-off to CSP, counted"),
     ("Nothing violated by a single position", "back-off to CSP, counted"),
     ("Condition (2) in a balanced update", "not imposed, as in the paper; failures are counted"),

@@ -46,10 +46,12 @@ class PythonRule:
 
 def prepare(rule: UpdateRule, *, in_python: bool = False) -> CompiledRule | PythonRule:
     """The rule as kernels take it; with a function of the user's, or if asked to, as plain Python takes it."""
-    family = own_substructures.get(rule.substructures, rule.substructures)  # type: ignore[arg-type]
-    scheme = own_gammas.get(rule.gamma, rule.gamma)  # type: ignore[arg-type]
-    family = family if callable(family) else SUBSTRUCTURES.index(family)
-    scheme = scheme if callable(scheme) else GAMMAS.index(scheme)
+    family: Any = rule.substructures
+    if isinstance(family, str):
+        family = own_substructures.get(family) or SUBSTRUCTURES.index(family)
+    scheme: Any = rule.gamma
+    if isinstance(scheme, str):
+        scheme = own_gammas.get(scheme) or GAMMAS.index(scheme)
     cls = PythonRule if in_python or callable(family) or callable(scheme) else CompiledRule
     return cls(
         family=family,
@@ -159,7 +161,7 @@ def sets_of(substructures: str | Substructures, gold: Any, predicted: Any) -> li
     wrong = wrong_positions(gold, predicted)
     if not wrong:
         return []
-    family = own_substructures.get(substructures, substructures)  # type: ignore[arg-type]
+    family = own_substructures.get(substructures, substructures) if isinstance(substructures, str) else substructures
     if callable(family):
         return own_sets(family, gold, predicted, wrong)
     room = np.empty(len(wrong) + 1, np.int64)

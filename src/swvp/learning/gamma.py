@@ -10,7 +10,7 @@ balanced; n of them) and gives each a weight ≥ 0, scaled afterwards to Σγ = 
     worst     1 for the smallest margin, else 0               min Σγ·margin under the γ conditions
     optimal   at most two weights, see `optimal`              max Σγ·margin under the γ conditions
 
-Ties go to the sub-structure that comes first. The γ selection conditions (Definition 5) are
+Ties go to the sub-structure that comes first. The γ selection conditions (Definition 3) are
 
     (1)  Σγ = 1 and γ ≥ 0        (2)  Σγ(m^J) w·Δφ(x, y, m^J) ≤ 0.
 
@@ -60,7 +60,7 @@ def weigh(scheme, beta, margin, n, zero, gamma):
         for j in range(n):
             largest = max(largest, abs(margin[j]))
         for j in range(n):
-            gamma[j] = (abs(margin[j]) / largest) ** beta if largest > zero else 0.0
+            gamma[j] = (abs(margin[j]) / largest) ** beta if abs(margin[j]) > zero else 0.0
     elif scheme == WMR:
         weigh_ranks(beta, margin, n, gamma)
     elif scheme == UNIFORM:

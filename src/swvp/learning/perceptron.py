@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.compiled import kernel
+from swvp.compiled import kernel, uncached
 from swvp.errors import InputError
 from swvp.learning.example import CompiledRule, define_substructures, prepare, set_gamma
 from swvp.learning.gamma import RELATIVE_ZERO, choose, impose_condition_2, normalise, weighted_margin
@@ -150,6 +150,8 @@ def passes(
     largest = np.zeros(1) if largest is None else largest
     compiled = prepare(rule, in_python=not isinstance(problem, tuple))
     run = sweep if isinstance(compiled, CompiledRule) else in_python(sweep)
+    if run is sweep and not type(problem).__module__.startswith("swvp."):
+        run = uncached(sweep)
     for epoch in range(1, epochs + 1):
         order = np.arange(examples) if random_state is None else random_state.permutation(examples)
         counts = np.zeros(len(COUNTS), np.int64)
@@ -187,5 +189,5 @@ def in_python(function: Any) -> Any:
 def too_many_substructures(rule: UpdateRule, example: int) -> InputError:
     return InputError(
         f"substructures '{rule.substructures}' of example {example} make more than {MOST_SETS} mixed assignments "
-        "or take too much memory: too many of its positions are wrong; use 'segments', 'single' or 'pairs'"
+        "or take too much memory: too many of its positions are wrong; use 'segments' or 'single'"
     )

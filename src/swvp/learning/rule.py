@@ -112,7 +112,8 @@ class UpdateRule:
 
     def respects_conditions(self) -> bool:
         """Whether every update meets the γ selection conditions, whatever the data."""
-        return self.approach == "aggressive" or self.impose or self.gamma in ("worst", "optimal")
+        always = self.gamma in ("worst", "optimal") or self.substructures == "full"  # with one J, I^v or a back-off
+        return self.approach == "aggressive" or self.impose or always
 
 
 def name_of(part: Any) -> str:

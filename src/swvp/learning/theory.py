@@ -3,8 +3,8 @@
 All range over the wrong labels z ≠ y of Y(x) and the mixed assignments m^J(z, y) ≠ y with J in JJ_x. With
 `substructures="full"`, m^J(z, y) = z and every quantity is the one without JJ in its name:
 
-    R, R^JJ      radius(…)           max ‖Δφ(x, y, m^J)‖                     Definitions 4 and 6
-    δ, δ^JJ      margin(…, u)        min u·Δφ(x, y, m^J)                     Definitions 3 and 5
+    R, R^JJ      radius(…)           max ‖Δφ(x, y, m^J)‖                     Definitions 5 and 7
+    δ, δ^JJ      margin(…, u)        min u·Δφ(x, y, m^J)                     Definitions 4 and 6
     t            update_bound(…)     (R^JJ / δ^JJ)^2                         Theorem 1
     r^i, r^iJJ   slacks(…, u)        min u·Δφ(x^i, y^i, m^J), per example    appendix
     D_{u,δ}      distance(…, u, δ)   √Σ max(0, δ - r^i)²                     appendix
@@ -125,6 +125,8 @@ def first_pass_bound(
 ) -> float:
     """Theorem 2: at most so many mistakes in the first pass, separable or not, for any u and δ > 0.
 
+    It holds for rules that respect the γ conditions, with the step `unit`; if they back off, take "full" into JJ.
+
     Without `delta`, the smallest bound over δ that a search finds. "full" gives the bound of CSP. Where mixing leaves
     Y(x), r^diff may be negative: then only δ > -r^diff bounds anything, and a smaller one gives inf.
     """
@@ -162,10 +164,13 @@ def separator(problem: EnumerableProblem, X: Sequence[Any], Y: Labels, *, substr
     if not points.any():
         raise InputError("no wrong label differs from its gold label in any feature: nothing to separate")
     points, scale = points / np.abs(points).max(), 100.0
-    alpha, _ = nnls(np.vstack([points.T, np.full(len(points), scale)]), np.append(np.zeros(points.shape[1]), scale))
+    try:
+        alpha, _ = nnls(np.vstack([points.T, np.full(len(points), scale)]), np.append(np.zeros(points.shape[1]), scale))
+    except RuntimeError:
+        raise InputError("the search for a separator did not end; use fewer or shorter examples") from None
     nearest = alpha @ points
     if np.linalg.norm(nearest) < 1e-9 or (points @ nearest).min() <= 0:
-        raise InputError("the data are not linearly separable with these features")
+        raise InputError("the data are not linearly separable with these features (or with a margin below 1e-9)")
     return unit(nearest)
 
 

@@ -82,7 +82,7 @@ def table_of(summary: SetupSummary, columns: Sequence[str]) -> Table:
             "rule": Text(rule.rule),
             "last w": accuracy(last, best["last"]),
             "wins": Text(wins(last)),
-            "gen.": Text(number(last.generalised)),
+            "gen.": Text(number(last.generalised) if rule.rule == CONTROL or last.beta[0] is not None else ""),
             "averaged w": accuracy(averaged, best["averaged"]),
             "wins*": Text(wins(averaged)),
             "back-\noff %": Text(f"{100 * last.back_off_rate:.1f}"),

@@ -1,6 +1,6 @@
 """Owns the linear chain of the paper's synthetic study: one observed symbol x_i and one label y_i per position.
 
-φ(x, y) counts, over the positions i, the binary indicator features of section 5
+φ(x, y) counts, over the positions i, the binary indicator features of section 6
 
     x_i,  y_i,  y_{i-1},  (x_i, y_i),  (y_{i-1}, y_i),  (x_i, y_{i-1}, y_i)
 
