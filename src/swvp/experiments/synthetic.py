@@ -242,13 +242,14 @@ def run_study(
     if jobs < 1:
         raise InputError(f"jobs must be at least 1, not {jobs}")
     runs = training_runs(settings)
+    datasets = cache(lambda setup, number: make_dataset(settings, setup, number))
     fields = (*Run._fields, "history", "accuracy")
     journal = Journal(folder, settings.as_dict(), outputs=OUTPUTS, fields=fields, fresh=fresh)
     try:
         kept = {key(run): run for run in journal.runs}
         todo = [run for run in runs if run not in kept]
         progress(len(runs) - len(todo), len(runs))
-        for done, run in enumerate(run_threads(settings, todo, jobs, journal), len(runs) - len(todo) + 1):
+        for done, run in enumerate(run_threads(settings, datasets, todo, jobs, journal), len(runs) - len(todo) + 1):
             kept[key(run)] = run
             progress(done, len(runs))
     finally:
@@ -256,7 +257,7 @@ def run_study(
     data = []
     for setup in settings.setups:
         for dataset in range(settings.datasets):
-            made = make_dataset(settings, setup, dataset)
+            made = datasets(setup, dataset)
             hmm = true_hmm(settings, setup, dataset)
             data.append(
                 {
@@ -275,15 +276,16 @@ def key(run: dict[str, Any]) -> Run:
     return Run(*(run[field] for field in Run._fields))
 
 
-def run_threads(settings: Settings, todo: Sequence[Run], jobs: int, journal: Journal) -> Iterator[dict[str, Any]]:
+def run_threads(
+    settings: Settings, datasets: Callable[[int, int], Dataset], todo: Sequence[Run], jobs: int, journal: Journal
+) -> Iterator[dict[str, Any]]:
     """The runs of `todo` as they finish. Kernels release the GIL, so threads use all cores on one copy of the data."""
-    dataset = cache(lambda setup, number: make_dataset(settings, setup, number))
     stopped = threading.Event()
 
     def work(run: Run) -> dict[str, Any] | None:
         if stopped.is_set():
             return None
-        result = train_once(settings, dataset(run.setup, run.dataset), run, stopped)
+        result = train_once(settings, datasets(run.setup, run.dataset), run, stopped)
         if result is not None:
             journal.add(result)
         return result

@@ -73,8 +73,12 @@ def slacks(problem: EnumerableProblem, X: Sequence[Any], Y: Labels, u: Floats, *
 
 def distance(problem: EnumerableProblem, X: Sequence[Any], Y: Labels, u: Floats, delta: float) -> float:
     """D_{u,δ}: how far the data are from being separated by u with margin δ."""
-    missing = np.maximum(0, delta - slacks(problem, X, Y, u))
-    return float(np.sqrt((missing**2).sum()))
+    return missing(slacks(problem, X, Y, u), delta)
+
+
+def missing(r: Floats, delta: float) -> float:
+    """√Σ ε_i² with ε_i = max(0, δ - r^i)."""
+    return float(np.linalg.norm(np.maximum(0, delta - r)))
 
 
 def r_diff(problem: EnumerableProblem, X: Sequence[Any], Y: Labels, u: Floats, *, substructures: JJ) -> float:
@@ -137,8 +141,7 @@ def first_pass_bound(
     extra = r_diff(problem, X, Y, u, substructures=substructures)
 
     def bound(delta: float) -> float:
-        D = math.sqrt((np.maximum(0, delta - r) ** 2).sum())
-        return ((R + D) / (delta + extra)) ** 2 if delta + extra > 0 else math.inf
+        return ((R + missing(r, delta)) / (delta + extra)) ** 2 if delta + extra > 0 else math.inf
 
     if delta is not None:
         return bound(delta)

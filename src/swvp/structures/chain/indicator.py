@@ -82,34 +82,27 @@ implement(operations.labels, IndicatorChain)(labels)
 def viterbi(model, x, start, n, predicted, at):
     """Write argmax_y' w·φ(x, y') for x[start:start + n] into predicted[at:at + n]."""
     labels = len(model.w_label)
-    w_label, w_previous, w_emit, w_move, w_part = (
-        model.w_label,
-        model.w_previous,
-        model.w_emit,
-        model.w_move,
-        model.w_part,
-    )
     now, before, back = model.now, model.before, model.back
     for k in range(n):
         symbol = x[start + k]
         if k == 0:
             for y in range(labels):
-                now[y] = w_previous[labels] + w_move[labels, y] + w_part[symbol, labels, y]
+                now[y] = model.w_previous[labels] + model.w_move[labels, y] + model.w_part[symbol, labels, y]
         else:
             for y in range(labels):
-                before[y] = now[y] + w_previous[y]
+                before[y] = now[y] + model.w_previous[y]
             for y in range(labels):
-                best = before[0] + (w_move[0, y] + w_part[symbol, 0, y])
+                best = before[0] + (model.w_move[0, y] + model.w_part[symbol, 0, y])
                 best_previous = 0
                 for previous in range(1, labels):
-                    score = before[previous] + (w_move[previous, y] + w_part[symbol, previous, y])
+                    score = before[previous] + (model.w_move[previous, y] + model.w_part[symbol, previous, y])
                     better = score > best
                     best = score if better else best
                     best_previous = previous if better else best_previous
                 now[y] = best
                 back[k, y] = best_previous
         for y in range(labels):
-            now[y] += w_label[y] + w_emit[symbol, y]
+            now[y] += model.w_label[y] + model.w_emit[symbol, y]
     y = np.uint32(0)
     for other in range(1, labels):
         if now[other] > now[y]:
@@ -132,14 +125,7 @@ def find_mistakes(problem, model, i, wrong):
 @kernel
 def margins(problem, model, i, starts, positions, count, out):
     x, gold, mixed = problem.x, problem.y, model.mixed
-    w_label, w_previous, w_emit, w_move, w_part = (
-        model.w_label,
-        model.w_previous,
-        model.w_emit,
-        model.w_move,
-        model.w_part,
-    )
-    START = np.uint32(len(w_label))
+    START = np.uint32(len(model.w_label))
     start = problem.offsets[i]
     n = problem.offsets[i + 1] - start
     for j in range(count):
@@ -152,11 +138,11 @@ def margins(problem, model, i, starts, positions, count, out):
                 symbol, y, z = x[start + here], gold[start + here], mixed[here]
                 y_previous = gold[start + here - 1] if here else START
                 z_previous = mixed[here - 1] if here else START
-                margin += w_label[y] - w_label[z]
-                margin += w_previous[y_previous] - w_previous[z_previous]
-                margin += w_emit[symbol, y] - w_emit[symbol, z]
-                margin += w_move[y_previous, y] - w_move[z_previous, z]
-                margin += w_part[symbol, y_previous, y] - w_part[symbol, z_previous, z]
+                margin += model.w_label[y] - model.w_label[z]
+                margin += model.w_previous[y_previous] - model.w_previous[z_previous]
+                margin += model.w_emit[symbol, y] - model.w_emit[symbol, z]
+                margin += model.w_move[y_previous, y] - model.w_move[z_previous, z]
+                margin += model.w_part[symbol, y_previous, y] - model.w_part[symbol, z_previous, z]
             beyond = positions[p] + 2
         mix(positions, starts[j], starts[j + 1], gold, start, mixed)
         out[j] = margin
@@ -166,14 +152,7 @@ def margins(problem, model, i, starts, positions, count, out):
 @kernel
 def add(problem, model, i, starts, positions, sets, count, amounts, clock):
     x, gold, mixed = problem.x, problem.y, model.mixed
-    w_label, w_previous, w_emit, w_move, w_part = (
-        model.w_label,
-        model.w_previous,
-        model.w_emit,
-        model.w_move,
-        model.w_part,
-    )
-    START = np.uint32(len(w_label))
+    START = np.uint32(len(model.w_label))
     start = problem.offsets[i]
     n = problem.offsets[i + 1] - start
     for c in range(count):
@@ -188,16 +167,16 @@ def add(problem, model, i, starts, positions, sets, count, amounts, clock):
                 symbol, y, z = x[start + here], gold[start + here], mixed[here]
                 y_previous = gold[start + here - 1] if here else START
                 z_previous = mixed[here - 1] if here else START
-                w_label[y] += amount
-                w_label[z] -= amount
-                w_previous[y_previous] += amount
-                w_previous[z_previous] -= amount
-                w_emit[symbol, y] += amount
-                w_emit[symbol, z] -= amount
-                w_move[y_previous, y] += amount
-                w_move[z_previous, z] -= amount
-                w_part[symbol, y_previous, y] += amount
-                w_part[symbol, z_previous, z] -= amount
+                model.w_label[y] += amount
+                model.w_label[z] -= amount
+                model.w_previous[y_previous] += amount
+                model.w_previous[z_previous] -= amount
+                model.w_emit[symbol, y] += amount
+                model.w_emit[symbol, z] -= amount
+                model.w_move[y_previous, y] += amount
+                model.w_move[z_previous, z] -= amount
+                model.w_part[symbol, y_previous, y] += amount
+                model.w_part[symbol, z_previous, z] -= amount
                 model.delayed[symbol, y_previous, y] += amount * clock
                 model.delayed[symbol, z_previous, z] -= amount * clock
             beyond = positions[p] + 2
