@@ -27,12 +27,12 @@ class PlainTagger:
             for attribute, value in position:
                 emit[attribute, label] += value
         for previous, label in itertools.pairwise([LABELS, *y, LABELS]):
-            move[label, previous] += 1
+            move[previous, label] += 1
         return np.concatenate([emit.ravel(), move.ravel()])
 
     def allowed(self, y):
         return self.barrier is None or all(
-            self.barrier[label, previous] == 0 for previous, label in itertools.pairwise([LABELS, *y, LABELS])
+            self.barrier[previous, label] == 0 for previous, label in itertools.pairwise([LABELS, *y, LABELS])
         )
 
     def argmax(self, x, w):

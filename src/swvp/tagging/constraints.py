@@ -39,7 +39,7 @@ Constraint = str | Callable[[str | None, str | None], bool] | Collection[tuple[s
 
 
 def barrier(constraint: Constraint | None, labels: Sequence[Any]) -> Floats:
-    """0 where a transition is allowed, -inf where not, at [label, previous]; the last index is the boundary.
+    """0 where a transition is allowed, -inf where not, at [previous, label]; the last index is the boundary.
 
     A constraint is the name of a scheme, a function (previous, label) -> bool, or the allowed pairs, in which None
     stands for the boundary of a sentence.
@@ -56,7 +56,7 @@ def barrier(constraint: Constraint | None, labels: Sequence[Any]) -> Floats:
     else:
         pairs = set(constraint)
         allowed = lambda previous, label: (previous, label) in pairs  # noqa: E731
-    open_to = np.array([[bool(allowed(previous, label)) for previous in ends] for label in ends])
+    open_to = np.array([[bool(allowed(previous, label)) for label in ends] for previous in ends])
     return np.where(open_to, 0.0, -np.inf)
 
 
@@ -67,7 +67,7 @@ def check_allowed(bars: Floats, labels: Sequence[Any], y: Sequence[Sequence[int]
         return
     for number, sentence in enumerate(y):
         path = np.concatenate([[end], sentence, [end]]).astype(int)
-        broken = np.flatnonzero(np.isneginf(bars[path[1:], path[:-1]]))
+        broken = np.flatnonzero(np.isneginf(bars[path[:-1], path[1:]]))
         if len(sentence) and len(broken):
             names = [*labels, "the boundary"]
             previous, label = (names[path[broken[0] + k]] for k in (0, 1))

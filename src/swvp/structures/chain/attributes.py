@@ -38,7 +38,7 @@ class AttributeModel(NamedTuple):
     """The weights, Σ clock·update, the transitions as decoding sees them, and room for one prediction."""
 
     w: Floats  # (a, y)
-    w_move: Floats  # (y', y) at [y, y'], both with BOUNDARY
+    w_move: Floats  # (y', y), both with BOUNDARY
     moves: Floats  # w_move + barrier, kept up to date
     delayed: Floats
     delayed_move: Floats
@@ -68,42 +68,77 @@ implement(operations.longest, AttributeChain)(longest)
 implement(operations.labels, AttributeChain)(labels)
 
 
-@inlined
-def viterbi(problem, model, start, n, predicted, at):
-    """Write argmax_y' w·φ(x, y') for the positions start:start + n into predicted[at:at + n]."""
-    labels = model.w.shape[1]
-    w, moves, node, value = model.w, model.moves, model.node, model.value
-    unit = len(problem.values) == 0
+@kernel
+def score_positions(attributes, values, starts, first, n, w, node):
+    """Write Σ_a value·w(a, y) of the positions first:first + n.
+
+    Four rows at a time, for the sake of speed: a row is read where it lies, the sums stay in registers.
+    """
+    labels = w.shape[1]
     for k in range(n):
+        p, last = starts[first + k], starts[first + k + 1]
         for y in range(labels):
             node[k, y] = 0.0
-        for p in range(problem.starts[start + k], problem.starts[start + k + 1]):
-            a = problem.attributes[p]
-            if unit:
+        if len(values) == 0:
+            while p + 4 <= last:
+                a, b, c, d = attributes[p], attributes[p + 1], attributes[p + 2], attributes[p + 3]
                 for y in range(labels):
-                    node[k, y] += w[a, y]
-            else:
-                times = problem.values[p]
-                for y in range(labels):
-                    node[k, y] += times * w[a, y]
+                    node[k, y] += (w[a, y] + w[b, y]) + (w[c, y] + w[d, y])
+                p += 4
+        while p < last:
+            a = attributes[p]
+            times = values[p] if len(values) else 1.0
+            for y in range(labels):
+                node[k, y] += times * w[a, y]
+            p += 1
+
+
+@kernel
+def viterbi(n, node, moves, value, predicted, at):
+    """Write argmax_y' w·φ(x, y') for the n positions scored in `node` into predicted[at:at + n]."""
+    labels = node.shape[1]
+    for y in range(labels):
+        value[0, y] = moves[labels, y] + node[0, y]
+    for k in range(1, n):
         for y in range(labels):
-            if k == 0:
-                best = moves[y, labels]
-            else:
-                best = value[k - 1, 0] + moves[y, 0]
-                for previous in range(1, labels):
-                    score = value[k - 1, previous] + moves[y, previous]
-                    best = score if score > best else best
-            value[k, y] = best + node[k, y]
+            value[k, y] = -np.inf
+        previous = 0
+        while previous + 4 <= labels:
+            a, b, c, d = previous, previous + 1, previous + 2, previous + 3
+            v_a, v_b, v_c, v_d = value[k - 1, a], value[k - 1, b], value[k - 1, c], value[k - 1, d]
+            for y in range(labels):
+                s_a, s_b, s_c, s_d = v_a + moves[a, y], v_b + moves[b, y], v_c + moves[c, y], v_d + moves[d, y]
+                s_a = s_a if s_a > s_b else s_b
+                s_c = s_c if s_c > s_d else s_d
+                s_a = s_a if s_a > s_c else s_c
+                value[k, y] = s_a if s_a > value[k, y] else value[k, y]
+            previous += 4
+        while previous < labels:
+            v_a = value[k - 1, previous]
+            for y in range(labels):
+                s_a = v_a + moves[previous, y]
+                value[k, y] = s_a if s_a > value[k, y] else value[k, y]
+            previous += 1
+        for y in range(labels):
+            value[k, y] += node[k, y]
     # the way back looks for the maximum again, along one path only: storing it above would cost more
     y = labels
     for k in range(n, 0, -1):
         best_previous = 0
         for previous in range(1, labels):
-            if value[k - 1, previous] + moves[y, previous] > value[k - 1, best_previous] + moves[y, best_previous]:
+            if value[k - 1, previous] + moves[previous, y] > value[k - 1, best_previous] + moves[best_previous, y]:
                 best_previous = previous
         y = best_previous
         predicted[at + k - 1] = y
+
+
+@inlined
+def predict_one(problem, model, i, predicted, at):
+    start = problem.offsets[i]
+    n = problem.offsets[i + 1] - start
+    if n:
+        score_positions(problem.attributes, problem.values, problem.starts, start, n, model.w, model.node)
+        viterbi(n, model.node, model.moves, model.value, predicted, at)
 
 
 @implement(operations.find_mistakes, AttributeChain)
@@ -111,7 +146,7 @@ def viterbi(problem, model, start, n, predicted, at):
 def find_mistakes(problem, model, i, wrong):
     start = problem.offsets[i]
     n = problem.offsets[i + 1] - start
-    viterbi(problem, model, start, n, model.predicted, 0)
+    predict_one(problem, model, i, model.predicted, 0)
     return compare(problem.y, start, n, model.predicted, model.mixed, wrong)
 
 
@@ -132,8 +167,8 @@ def margins(problem, model, i, starts, positions, count, out):
             # J changes the transitions into its positions and out of them, each once
             for here in range(max(k, beyond), k + 2):
                 y, z = (gold[start + here], mixed[here]) if here < n else (BOUNDARY, BOUNDARY)
-                margin += w_move[y, gold[start + here - 1] if here else BOUNDARY]
-                margin -= w_move[z, mixed[here - 1] if here else BOUNDARY]
+                margin += w_move[gold[start + here - 1] if here else BOUNDARY, y]
+                margin -= w_move[mixed[here - 1] if here else BOUNDARY, z]
             beyond = k + 2
         mix(positions, starts[j], starts[j + 1], gold, start, mixed)
         out[j] = margin
@@ -141,9 +176,9 @@ def margins(problem, model, i, starts, positions, count, out):
 
 @inlined
 def add_move(model, label, previous, amount, clock):
-    model.w_move[label, previous] += amount
-    model.moves[label, previous] += amount
-    model.delayed_move[label, previous] += amount * clock
+    model.w_move[previous, label] += amount
+    model.moves[previous, label] += amount
+    model.delayed_move[previous, label] += amount * clock
 
 
 @implement(operations.add, AttributeChain)
@@ -181,7 +216,7 @@ def add(problem, model, i, starts, positions, sets, count, amounts, clock):
 
 @implement(operations.weights, AttributeModel)
 def weights(model: AttributeModel) -> Floats:
-    """w as one vector: (a, y), then (y', y) by y."""
+    """w as one vector: (a, y), then (y', y)."""
     return np.concatenate([model.w.ravel(), model.w_move.ravel()])
 
 
@@ -195,4 +230,4 @@ def predict_all(problem: AttributeChain, model: AttributeModel, out: Ids) -> Non
     """Write the predictions for all sequences, one after the other."""
     for i in range(len(problem.offsets) - 1):
         start = problem.offsets[i]
-        viterbi(problem, model, start, problem.offsets[i + 1] - start, out, start)
+        predict_one(problem, model, i, out, start)
