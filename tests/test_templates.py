@@ -153,3 +153,50 @@ def test_a_conjunction_with_too_many_values_is_refused():
 )
 def test_functions_of_strings(function, string, number, expected):
     assert FUNCTIONS[function](string, number) == expected
+
+
+# ---------------------------------------------------------------- encoders that grow, and hashed ones
+
+
+def corpus(*sentences):
+    return as_columns([list(sentence) for sentence in sentences], ["word"])
+
+
+TEMPLATES = ["bias", "word[0]", "word[-1] & word[0]", "lower(word[0]) & word[1]", "suffix(word[2], 1)"]
+
+
+def test_fitting_more_keeps_the_numbers_of_what_is_known():
+    encoder = TemplateEncoder(parse_templates(TEMPLATES, ["word"]))
+    encoder.fit(corpus("abA", "cab"))
+    names = [encoder.name(k) for k in range(encoder.size)]
+    attributes, starts = encoder.fit(corpus("zab", "abAzz"))
+    assert [encoder.name(k) for k in range(len(names))] == names
+    assert encoder.size > len(names)
+    again, again_starts = encoder.encode(corpus("zab", "abAzz"))
+    assert attributes.tolist() == again.tolist()
+    assert starts.tolist() == again_starts.tolist()
+    both = TemplateEncoder(parse_templates(TEMPLATES, ["word"]))
+    both.fit(corpus("abA", "cab", "zab", "abAzz"))
+    assert sorted(both.name(k) for k in range(both.size)) == sorted(encoder.name(k) for k in range(encoder.size))
+
+
+@pytest.mark.parametrize("minimum_count", [1, 2, 3])
+def test_fit_returns_what_encode_would(minimum_count):
+    text = corpus("abcab", "bca", "ab", "dab")
+    encoder = TemplateEncoder(parse_templates(TEMPLATES, ["word"]))
+    attributes, starts = encoder.fit(text, minimum_count)
+    expected, expected_starts = encoder.encode(text)
+    assert attributes.tolist() == expected.tolist()
+    assert starts.tolist() == expected_starts.tolist()
+    counts = np.bincount(attributes, minlength=encoder.size)
+    assert counts.min() >= minimum_count
+    assert encoder.size < {1: 10**9, 2: 35, 3: 30}[minimum_count]
+
+
+def test_hashed_attributes_stay_below_the_size_and_mean_the_same_everywhere():
+    encoder = TemplateEncoder(parse_templates(TEMPLATES, ["word"]), hashed=16)
+    attributes, starts = encoder.fit(corpus("abcab", "bca"))
+    assert encoder.size == 16
+    assert 5 < len(set(attributes.tolist())) <= 16
+    again, _ = encoder.encode(corpus("bca"))
+    assert again.tolist() == attributes[starts[5] :].tolist()

@@ -22,7 +22,7 @@ __all__ = ["fingerprint", "implement", "inlined", "kernel", "operation", "uncach
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-COMPILED_FOLDERS = ("learning", "structures")
+COMPILED_FOLDERS = ("data", "learning", "structures")
 
 
 @functools.cache

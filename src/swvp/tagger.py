@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self
@@ -14,19 +14,18 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from swvp.errors import InputError, unknown_name
-from swvp.learning.perceptron import Epoch, generator, passes
+from swvp.learning.perceptron import Epoch, generator
 from swvp.learning.rule import UpdateRule, as_rule
-from swvp.structures.chain.attributes import AttributeChain, AttributeModel, new_model, predict_all
-from swvp.structures.chain.encode import Columns, TemplateEncoder
+from swvp.structures.chain.attributes import AttributeChain, new_model, predict_all
+from swvp.structures.chain.encode import TemplateEncoder
 from swvp.structures.chain.templates import PRESETS, parse_templates
-from swvp.structures.operations import averaged_weights, weights
 from swvp.tagging.constraints import Constraint, barrier, check_allowed
+from swvp.tagging.corpus import Corpus, Labels, Sentences, check_pairs, corpus_of
 from swvp.tagging.model import load_tagger, save_tagger
-from swvp.tagging.sentences import FeatureEncoder, as_columns, kind_of, lengths
+from swvp.tagging.sentences import FeatureEncoder
+from swvp.tagging.training import Development, Progress, Training, Weights
 
 __all__ = ["SequenceTagger"]
-
-Sentences = Sequence[Sequence[Any]]
 
 
 class SequenceTagger(BaseEstimator):  # type: ignore[misc]
@@ -54,6 +53,10 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         "bio", "iob2", "bioes", or which label may follow which: no prediction ever breaks it.
     minimum_count : int
         Attributes that occur less often in training are left out.
+    hashed : int, optional
+        Hash attributes into so many numbers instead of numbering each: a bound on memory, some share their weights.
+    patience : int, optional
+        With development data, stop after so many passes without a better score.
     random_state : int, RandomState or None
         Decides the order of the sentences in each pass.
     n_jobs : int
@@ -63,6 +66,8 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
     ----------
     classes_ : the labels, sorted
     history_ : list of `Epoch`, what happened in each pass
+    dev_scores_ : the score of each pass on the development data
+    best_epoch_ : the number of the pass whose weights are used
 
     Examples
     --------
@@ -88,6 +93,8 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         columns: Sequence[str] | None = None,
         constraint: Constraint | None = None,
         minimum_count: int = 1,
+        hashed: int | None = None,
+        patience: int | None = None,
         random_state: Any = None,
         n_jobs: int = 1,
     ):
@@ -103,50 +110,81 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         self.columns = columns
         self.constraint = constraint
         self.minimum_count = minimum_count
+        self.hashed = hashed
+        self.patience = patience
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Sentences, y: Sequence[Sequence[Any]]) -> Self:
-        """Learn from sentences and the labels of their tokens."""
-        rule = self._rule()
-        check_pairs(X, y)
-        for name in ("epochs", "minimum_count", "n_jobs"):
-            value = getattr(self, name)
-            if not isinstance(value, numbers.Integral) or int(value) < 1:
-                raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
-        if not any(len(sentence) for sentence in X):
-            raise InputError("no tokens to learn from")
-        self.classes_ = sorted({label for labels in y for label in labels})
-        number = {label: k for k, label in enumerate(self.classes_)}
-        gold = [[number[label] for label in labels] for labels in y]
-        self.barrier_ = barrier(self.constraint, self.classes_)
-        check_allowed(self.barrier_, self.classes_, gold)
+    def fit(
+        self,
+        X: Sentences,
+        y: Sequence[Sequence[Any]],
+        *,
+        dev: tuple[Sentences, Sequence[Sequence[Any]]] | None = None,
+        watch: Callable[[Progress], object] | None = None,
+    ) -> Self:
+        """Learn from sentences and the labels of their tokens.
 
-        problem = self._fit_encoder(X)._replace(y=np.array([k for labels in gold for k in labels], np.uint32))
-        longest = max(map(len, X))
+        With `dev`, held-out sentences and labels, the weights of the pass that does best on them are kept (by the F1
+        of phrases if the labels are those of phrases, else by accuracy). `watch` is called after each pass.
+        """
+        corpus = corpus_of(X, y, self.columns)
+        training = self.start(corpus, None if dev is None else corpus_of(*dev, self.columns))
+        for progress in training.run(self.epochs, self.patience):
+            if watch is not None:
+                watch(progress)
+        return self.finish(training)
+
+    def start(self, corpus: Corpus, dev: Corpus | None = None) -> Training:
+        """A training on a corpus, to be run and watched; `finish` takes its weights."""
+        rule = self._rule()
+        for name in ("epochs", "minimum_count", "n_jobs", "patience", "hashed"):
+            value = getattr(self, name)
+            optional = name in ("patience", "hashed") and value is None
+            if not optional and (not isinstance(value, numbers.Integral) or int(value) < 1):
+                raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
+        if corpus.labels is None or not corpus.tokens:
+            raise InputError("no tokens to learn from")
+        self.classes_ = sorted(corpus.labels.names)
+        gold = self._gold(corpus, self.classes_).astype(np.uint32)
+        self.barrier_ = barrier(self.constraint, self.classes_)
+        check_allowed(self.barrier_, self.classes_, gold, corpus.offsets, corpus.place)
+        problem = self._fit_encoder(corpus)._replace(y=gold)
+        longest = int(np.diff(corpus.offsets).max())
         model = new_model(self.n_attributes_, len(self.classes_), longest, self.barrier_)
-        orders = generator(self.random_state)
-        self.history_: list[Epoch] = list(
-            passes(problem, model, rule, examples=len(X), epochs=self.epochs, random_state=orders)
+        return Training(
+            problem,
+            model,
+            rule,
+            examples=len(corpus.offsets) - 1,
+            average=self.average,
+            orders=generator(self.random_state),
+            dev=None if dev is None else self._development(dev),
         )
-        w = averaged_weights(model, len(X) * len(self.history_)) if self.average else weights(model)
-        self.coef_ = w[: model.w.size].reshape(model.w.shape)
-        self.transitions_ = w[model.w.size :].reshape(model.w_move.shape)
+
+    def finish(self, training: Training) -> Self:
+        """Take the weights and the history of a training."""
+        found = training.result()
+        self.coef_, self.transitions_ = found["w"], found["w_move"]
+        self.history_: list[Epoch] = training.history
+        self.dev_scores_: list[float] = training.scores
+        self.best_epoch_: int = training.best_epoch
         return self
 
     def predict(self, X: Sentences) -> NDArray[np.object_]:
         """The labels of each sentence: an array of lists."""
         self._check_fitted()
-        problem = self._encode(X)
-        out = np.empty(len(problem.starts) - 1, np.uint32)
-        parts = np.array_split(np.arange(len(X)), max(1, min(self.n_jobs, len(X))))
-        with ThreadPoolExecutor(len(parts)) as pool:
-            list(pool.map(lambda part: self._predict_part(problem, part, out), parts))
-        names = np.array([*self.classes_, None], object)[out].tolist()
+        problem = self._encode(corpus_of(X, None, getattr(self, "columns_", None), self.kind_))
+        names = np.array([*self.classes_, None], object)[self._predict_ids(problem, self._weights())].tolist()
         result = np.empty(len(X), object)
         for i, (a, b) in enumerate(zip(problem.offsets, problem.offsets[1:], strict=False)):
             result[i] = names[a:b]
         return result
+
+    def predict_labels(self, corpus: Corpus) -> Labels:
+        """The labels of a corpus as numbers into `classes_`."""
+        self._check_fitted()
+        return Labels(self.classes_, self._predict_ids(self._encode(corpus), self._weights()).astype(np.int32))
 
     def score(self, X: Sentences, y: Sequence[Sequence[Any]]) -> float:
         """The share of tokens labelled right."""
@@ -169,62 +207,84 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         names = ("substructures", "gamma", "approach", "beta", "step")
         return as_rule(self.rule, **{name: getattr(self, name) for name in names if getattr(self, name) is not None})
 
-    def _fit_encoder(self, X: Sentences) -> AttributeChain:
-        """Number the attributes of X, and give X by them."""
-        self.kind_ = kind_of(X)
+    def _weights(self) -> Weights:
+        return {"w": self.coef_, "w_move": self.transitions_}
+
+    def _gold(self, corpus: Corpus, names: list[Any]) -> NDArray[np.int64]:
+        """The labels of a corpus as numbers into `names`, to which those that are not there are added."""
+        number = {label: k for k, label in enumerate(names)}
+        assert corpus.labels is not None
+        of_label = [number.setdefault(label, len(number)) for label in corpus.labels.names]
+        names[:] = list(number)
+        return np.array(of_label, np.int64)[corpus.labels.ids]
+
+    def _development(self, dev: Corpus) -> Development:
+        if dev.labels is None:
+            raise InputError("the development data have no labels")
+        problem, names = self._encode(dev), list(self.classes_)
+        gold = self._gold(dev, names)
+        return Development(lambda weights: self._predict_ids(problem, weights), gold, dev.offsets, names)
+
+    def _fit_encoder(self, corpus: Corpus) -> AttributeChain:
+        """Number the attributes of a corpus, and give it by them."""
+        self.kind_ = corpus.kind
         self.encoder_: TemplateEncoder | FeatureEncoder
-        if self.kind_ == "features":
+        none = np.zeros(0, np.uint32)
+        if corpus.columns is None:
             if self.features is not None:
                 raise InputError("X holds ready features: leave out the parameter features, or give tokens")
             self.encoder_ = FeatureEncoder()
-            self.encoder_.fit(X, self.minimum_count)
+            self.encoder_.fit(corpus.features, self.minimum_count)
             self.n_attributes_ = len(self.encoder_.numbers)
-            return self._encode(X)
-        width = 1 if self.kind_ == "words" else next(len(token) for sentence in X for token in sentence)
-        default = ["word", "pos", *(f"column{k}" for k in range(2, width))][:width]
-        self.columns_ = list(default if self.columns is None else self.columns)
-        if len(self.columns_) != width:
-            raise InputError(f"columns names {len(self.columns_)} columns, the tokens have {width}")
-        given = self.features or ("pos" if width == 1 else "chunk")
-        if isinstance(given, str):
-            if given not in PRESETS:
-                raise unknown_name("features", given, PRESETS)
-            given = PRESETS[given]
-        self.encoder_ = TemplateEncoder(parse_templates(given, self.columns_))
-        columns = as_columns(X, self.columns_)
-        self.encoder_.fit(columns, self.minimum_count)
-        self.n_attributes_ = len(self.encoder_.keys)
-        return self._encode(X, columns)
+            return self._encode(corpus)
+        self.columns_ = list(corpus.columns.names)
+        templates = parse_templates(chosen_features(self.features, len(self.columns_)), self.columns_)
+        self.encoder_ = TemplateEncoder(templates, self.hashed)
+        attributes, starts = self.encoder_.fit(corpus.columns, self.minimum_count)
+        self.n_attributes_ = self.encoder_.size
+        return AttributeChain(attributes, np.zeros(0), starts, none, corpus.offsets)
 
-    def _encode(self, X: Sentences, columns: Columns | None = None) -> AttributeChain:
-        if any(len(sentence) for sentence in X) and kind_of(X) != self.kind_:
-            raise InputError(f"the tagger was trained on {self.kind_}, these are {kind_of(X)}")
+    def _encode(self, corpus: Corpus) -> AttributeChain:
+        if corpus.tokens and corpus.kind != self.kind_:
+            raise InputError(f"the tagger was trained on {self.kind_}, these are {corpus.kind}")
         none = np.zeros(0, np.uint32)
         if isinstance(self.encoder_, FeatureEncoder):
-            attributes, values, starts = self.encoder_.encode(X)
-            return AttributeChain(attributes, values, starts, none, lengths(X))
-        columns = as_columns(X, self.columns_) if columns is None else columns
-        attributes, starts = self.encoder_.encode(columns)
-        return AttributeChain(attributes, np.zeros(0), starts, none, columns.offsets)
+            attributes, values, starts = self.encoder_.encode(corpus.features)
+            return AttributeChain(attributes, values, starts, none, corpus.offsets)
+        assert corpus.columns is not None
+        attributes, starts = self.encoder_.encode(corpus.columns)
+        return AttributeChain(attributes, np.zeros(0), starts, none, corpus.offsets)
 
-    def _predict_part(self, problem: AttributeChain, part: NDArray[np.int64], out: NDArray[np.uint32]) -> None:
-        if not len(part):
-            return
-        offsets = problem.offsets[part[0] : part[-1] + 2]
-        room = int(np.diff(offsets).max())
-        model: AttributeModel = new_model(0, len(self.classes_), room)
-        model = model._replace(w=self.coef_, w_move=self.transitions_, moves=self.transitions_ + self.barrier_)
-        predict_all(problem._replace(offsets=offsets), model, out)
+    def _predict_ids(self, problem: AttributeChain, weights: Weights) -> NDArray[np.uint32]:
+        """The best labels under some weights, as numbers, in `n_jobs` threads."""
+        out = np.empty(len(problem.starts) - 1, np.uint32)
+        parts = np.array_split(np.arange(len(problem.offsets) - 1), max(1, min(self.n_jobs, len(problem.offsets) - 1)))
+
+        def predict(part: NDArray[np.int64]) -> None:
+            if not len(part):
+                return
+            offsets = problem.offsets[part[0] : part[-1] + 2]
+            model = new_model(0, len(self.classes_), int(np.diff(offsets).max()))
+            model = model._replace(w=weights["w"], w_move=weights["w_move"], moves=weights["w_move"] + self.barrier_)
+            predict_all(problem._replace(offsets=offsets), model, out)
+
+        if len(parts) == 1:
+            predict(parts[0])
+        else:
+            with ThreadPoolExecutor(len(parts)) as pool:
+                list(pool.map(predict, parts))
+        return out
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "coef_"):
             raise NotFittedError("this SequenceTagger is not fitted: call fit(X, y) first")
 
 
-def check_pairs(X: Sentences, y: Sequence[Sequence[Any]]) -> None:
-    """X and y must have the same lengths, sentence by sentence."""
-    if len(X) != len(y):
-        raise InputError(f"X has {len(X)} sentences and y has {len(y)}: give as many")
-    for i, (sentence, labels) in enumerate(zip(X, y, strict=True)):
-        if len(sentence) != len(labels):
-            raise InputError(f"sentence {i} has {len(sentence)} tokens and {len(labels)} labels")
+def chosen_features(features: str | Sequence[str] | None, width: int) -> Sequence[str]:
+    """The templates a user asked for: a preset by name, templates, or what suits so many columns."""
+    given = features or ("pos" if width == 1 else "chunk")
+    if isinstance(given, str):
+        if given not in PRESETS:
+            raise unknown_name("features", given, PRESETS)
+        return PRESETS[given]
+    return given

@@ -141,18 +141,20 @@ def passes(
     random_state: np.random.Generator | None = None,
     clock: int = 0,
     largest: NDArray[np.float64] | None = None,
+    first: int = 1,
 ) -> Iterator[Epoch]:
     """Train `model` in place, pass by pass; stops after `epochs` passes or after one without a mistake.
 
     With a `random_state` each pass goes through the examples in a new random order, else in their own. To go on with
-    an earlier training, give the number of examples it has seen, `clock`, and the array `largest` it has filled.
+    an earlier training, give the number of examples it has seen, `clock`, the array `largest` it has filled, and the
+    number of the `first` pass that is to come.
     """
     largest = np.zeros(1) if largest is None else largest
     compiled = prepare(rule, in_python=not isinstance(problem, tuple))
     run = sweep if isinstance(compiled, CompiledRule) else in_python(sweep)
     if run is sweep and not type(problem).__module__.startswith("swvp."):
         run = uncached(sweep)
-    for epoch in range(1, epochs + 1):
+    for epoch in range(first, first + epochs):
         order = np.arange(examples) if random_state is None else random_state.permutation(examples)
         counts = np.zeros(len(COUNTS), np.int64)
         began = time.perf_counter()

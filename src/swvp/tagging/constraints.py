@@ -6,9 +6,10 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from swvp.errors import InputError, unknown_name
-from swvp.structures.operations import Floats
+from swvp.structures.operations import Floats, Ints
 
 __all__ = ["SCHEMES", "barrier", "check_allowed"]
 
@@ -35,6 +36,7 @@ def same(a: str | None, b: str | None) -> bool:
 
 SCHEMES: dict[str, Callable[[str | None, str | None], bool]] = {"bio": iob2, "iob2": iob2, "bioes": bioes}
 
+Place = Callable[[int], str]
 Constraint = str | Callable[[str | None, str | None], bool] | Collection[tuple[str | None, str | None]]
 
 
@@ -60,17 +62,24 @@ def barrier(constraint: Constraint | None, labels: Sequence[Any]) -> Floats:
     return np.where(open_to, 0.0, -np.inf)
 
 
-def check_allowed(bars: Floats, labels: Sequence[Any], y: Sequence[Sequence[int]]) -> None:
+def check_allowed(bars: Floats, labels: Sequence[Any], gold: NDArray[Any], offsets: Ints, place: Place) -> None:
     """Refuse training data that break the constraint, naming the first place."""
-    end = len(labels)
-    if np.isfinite(bars).all():
+    if np.isfinite(bars).all() or not len(gold):
         return
-    for number, sentence in enumerate(y):
-        path = np.concatenate([[end], sentence, [end]]).astype(int)
-        broken = np.flatnonzero(np.isneginf(bars[path[:-1], path[1:]]))
-        if len(sentence) and len(broken):
-            names = [*labels, "the boundary"]
-            previous, label = (names[path[broken[0] + k]] for k in (0, 1))
-            raise InputError(
-                f"sentence {number}: the constraint does not allow {label} after {previous} (token {broken[0]})"
-            )
+    end = len(labels)
+    first, last = offsets[:-1][np.diff(offsets) > 0], offsets[1:][np.diff(offsets) > 0] - 1
+    before, after = np.roll(gold, 1), np.roll(gold, -1)
+    before[first], after[last] = end, end
+    names = [*labels, "the end"]
+    broken = np.flatnonzero(np.isneginf(bars[before, gold]))
+    ending = np.flatnonzero(np.isneginf(bars[gold, after]) & (after == end))
+    if len(broken) or len(ending):
+        at, pair = (
+            (int(broken[0]), (before[broken[0]], gold[broken[0]]))
+            if len(broken)
+            else (int(ending[0]), (gold[ending[0]], end))
+        )
+        previous, label = ("the beginning" if k == end and len(broken) else names[k] for k in pair)
+        raise InputError(
+            f"{place(at)}: the constraint does not allow {label} after {previous}; leave it out, or change the label"
+        )

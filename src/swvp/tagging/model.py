@@ -33,7 +33,9 @@ def save_tagger(tagger: Any, path: Path) -> None:
         "options": options(tagger),
         "labels": tagger.classes_,
         "tokens": tagger.kind_,
-        "history": [epoch.as_dict() for epoch in tagger.history_],
+        "history": [epoch.as_dict() | {"seconds": 0.0} for epoch in tagger.history_],  # same seed, same bytes
+        "dev_scores": tagger.dev_scores_,
+        "best_epoch": tagger.best_epoch_,
     }
     encoder = tagger.encoder_
     if isinstance(encoder, FeatureEncoder):
@@ -92,6 +94,8 @@ def rebuild(contents: Contents, make: Callable[..., Any]) -> Any:
     must(meta["tokens"] in KINDS, "kind of tokens")
     tagger.classes_, tagger.kind_ = labels, meta["tokens"]
     tagger.history_ = [Epoch(**epoch) for epoch in meta["history"]]
+    tagger.dev_scores_ = [float(score) for score in meta["dev_scores"]]
+    tagger.best_epoch_ = int(meta["best_epoch"])
     if tagger.kind_ == "features":
         names = strings(meta["features"])
         tagger.encoder_ = FeatureEncoder()
@@ -100,9 +104,11 @@ def rebuild(contents: Contents, make: Callable[..., Any]) -> Any:
         tagger.n_attributes_ = len(names)
     else:
         tagger.columns_ = strings(meta["columns"])
-        tagger.encoder_ = TemplateEncoder(parse_templates(strings(meta["templates"]), tagger.columns_))
+        hashed = tagger.hashed
+        must(hashed is None or (type(hashed) is int and 0 < hashed == len(arrays["weights_per_attribute"])), "hashed")
+        tagger.encoder_ = TemplateEncoder(parse_templates(strings(meta["templates"]), tagger.columns_), hashed)
         tagger.encoder_.restore([strings(vocabulary) for vocabulary in meta["vocabularies"]], arrays["keys"])
-        tagger.n_attributes_ = len(arrays["keys"])
+        tagger.n_attributes_ = tagger.encoder_.size
     ends = (len(labels) + 1, len(labels) + 1)
     must(arrays["transitions"].shape == arrays["allowed"].shape == ends, "transitions")
     tagger.transitions_ = np.array(arrays["transitions"], np.float64)

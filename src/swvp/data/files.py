@@ -1,0 +1,25 @@
+"""Owns reading the bytes of a file that a user names."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+import zlib
+from pathlib import Path
+
+from swvp.errors import InputError
+
+__all__ = ["read_bytes"]
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """The bytes of a file, unpacked if its name ends in .gz; - is standard input."""
+    try:
+        if str(path) == "-":
+            return sys.stdin.buffer.read()
+        content = Path(path).read_bytes()
+        return gzip.decompress(content) if str(path).endswith(".gz") else content
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise InputError(f"{path}: not a gzip file, or cut off") from None
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from None

@@ -1,0 +1,173 @@
+"""Owns tables of tokens: column files and CoNLL-U, read into arrays, written back with nothing else changed."""
+
+from __future__ import annotations
+
+import codecs
+import itertools
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swvp.data.files import read_bytes
+from swvp.data.scan import BAD_ID, BAD_WIDTH, DOCUMENT_START, intern, scan, splice
+from swvp.errors import InputError, unknown_name
+
+__all__ = ["CONLLU", "Column", "Table", "is_conllu", "read_table"]
+
+Ints = NDArray[np.int64]
+
+CONLLU = ("id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+
+
+class Column(NamedTuple):
+    """The distinct strings of a column, and which of them each token has."""
+
+    strings: list[str]
+    ids: NDArray[np.int32]
+
+
+class Table:
+    """The tokens of one file.
+
+    `content` is the text in UTF-8; `fields[t, c]` where field c of token t begins and ends in it; `lines[t]` the line
+    of token t, from 1; `offsets` where each sentence begins, and where the last one ends.
+    """
+
+    def __init__(self, path: str | Path, text: bytes, encoding: str, *, conllu: bool):
+        self.path, self.encoding, self.conllu = str(path), encoding, conllu
+        self.content = np.frombuffer(text, np.uint8)
+        self.tabs, self.width = True, len(CONLLU)
+        if not conllu:
+            line = first_line(text)
+            self.tabs = b"\t" in line
+            self.width = len(line.split(b"\t") if self.tabs else line.split())
+        room = int(np.count_nonzero(self.content == ord("\n"))) + 1
+        fields, lines, offsets = (
+            np.empty((room, self.width, 2), np.int64),
+            np.empty(room, np.int64),
+            np.empty(room + 1, np.int64),
+        )
+        wrong, tokens, sentences, line_number, found = scan(
+            self.content, self.width, self.tabs, conllu, DOCUMENT_START, fields, lines, offsets
+        )
+        if wrong == BAD_WIDTH:
+            raise InputError(f"{path}:{line_number}: {found} columns, {self.width} {self._hint(text, line_number)}")
+        if wrong == BAD_ID:
+            raise InputError(
+                f"{path}:{line_number}: the first column of CoNLL-U is the token's number (1, 2-3 or 4.1), not this"
+            )
+        if tokens == 0:
+            raise InputError(f"{path}: no token in it")
+        self.fields, self.lines, self.offsets = fields[:tokens], lines[:tokens], offsets[: sentences + 1]
+
+    def _hint(self, text: bytes, number: int) -> str:
+        if self.conllu:
+            return "in CoNLL-U, between tabs" + self._blanks(text, number)
+        return f"on the lines before ({self._blanks(text, number) or 'all lines need the same number'})"
+
+    def _blanks(self, text: bytes, number: int) -> str:
+        line = text.split(b"\n", number)[number - 1]
+        return "tabs and blanks mixed?" if (b"\t" in line) != self.tabs else ""
+
+    @property
+    def tokens(self) -> int:
+        return len(self.fields)
+
+    def place(self, token: int) -> str:
+        """The file and line of a token."""
+        return f"{self.path}:{self.lines[token]}"
+
+    def column(self, number: int) -> Column:
+        """A column by its number, each distinct string decoded once."""
+        ids = np.empty(self.tokens, np.int32)
+        first = intern(self.content, self.fields, number, ids)
+        text = self.content.tobytes() if len(first) > 64 else self.content
+        spans = self.fields[first, number].tolist()
+        return Column([bytes(text[begin:end]).decode() for begin, end in spans], ids)
+
+    def sentences(self, number: int) -> list[list[str]]:
+        """A column as lists of strings, one a sentence."""
+        strings, ids = self.column(number)
+        flat = np.array(strings, object)[ids].tolist()
+        bounds = self.offsets.tolist()
+        return [flat[a:b] for a, b in itertools.pairwise(bounds)]
+
+    def number_of(self, name: str | int) -> int:
+        """The number of a column, given by number (negative from the end) or, in CoNLL-U, by name."""
+        if isinstance(name, str) and self.conllu and name in CONLLU:
+            return CONLLU.index(name)
+        if isinstance(name, str) and not re.fullmatch(r"[+-]?\d+", name):
+            if self.conllu:
+                raise unknown_name("column", name, CONLLU)
+            raise InputError(f"{self.path}: a column is given by its number, 0 to {self.width - 1}, not '{name}'")
+        number = int(name)
+        if not -self.width <= number < self.width:
+            raise InputError(f"{self.path}: there is no column {number}: it has {self.width}, 0 to {self.width - 1}")
+        return number % self.width
+
+    def replace(self, number: int, column: Column) -> bytes:
+        """The text with another string in a column, in the table's encoding."""
+        return self._splice(self.fields[:, number, 0], self.fields[:, number, 1], column.strings, column.ids)
+
+    def append(self, column: Column) -> bytes:
+        """The text with one more column, in the table's encoding."""
+        separator = "\t" if self.tabs else " "
+        end = self.fields[:, -1, 1]
+        return self._splice(end, end, [separator + string for string in column.strings], column.ids)
+
+    def _splice(self, begins: Ints, ends: Ints, strings: Sequence[str], which: NDArray[np.int32]) -> bytes:
+        encoded = [string.encode() for string in strings]
+        pieces = np.frombuffer(b"".join(encoded), np.uint8)
+        starts = np.concatenate([[0], np.cumsum([len(piece) for piece in encoded], dtype=np.int64)]).astype(np.int64)
+        arguments = (self.content, begins, ends, pieces, starts, which)
+        out = np.empty(splice(*arguments, np.empty(0, np.uint8)), np.uint8)
+        splice(*arguments, out)
+        if codecs.lookup(self.encoding).name == "utf-8":
+            return out.tobytes()
+        return out.tobytes().decode().encode(self.encoding)
+
+
+def first_line(text: bytes) -> bytes:
+    """The first line of a token."""
+    document_start = DOCUMENT_START.tobytes()
+    begin = 0
+    while begin < len(text):
+        end = text.find(b"\n", begin)
+        line = text[begin : end if end >= 0 else len(text)]
+        if line.strip() and not line.startswith(document_start):
+            return line.rstrip(b"\r")
+        begin = end + 1 if end >= 0 else len(text)
+    return b""
+
+
+def is_conllu(path: str | Path) -> bool:
+    """Whether the name of a file says CoNLL-U."""
+    return re.search(r"\.conllu(\.gz)?$", str(path)) is not None
+
+
+def read_table(path: str | Path, *, encoding: str = "utf-8", conllu: bool | None = None) -> Table:
+    """Read a file (plain, .gz, or - for standard input) of tokens.
+
+    A column file has the same number of columns on all lines, between tabs if the first line has one, else between
+    blanks; lines that start with -DOCSTART- are skipped. A byte order mark, CRLF, several empty lines and a missing
+    last newline are fine. CoNLL-U is known by the file's name (.conllu), or asked for.
+    """
+    content = read_bytes(path).removeprefix(codecs.BOM_UTF8)
+    try:
+        known = codecs.lookup(encoding).name
+        text = content.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        byte = content[error.start]
+        raise InputError(
+            f"{path}:{line}: byte 0x{byte:02x} is not {encoding}; name the encoding (iso-8859-1?)"
+        ) from None
+    except LookupError:
+        raise InputError(f"unknown encoding '{encoding}'") from None
+    if known != "utf-8":
+        content = text.removeprefix("\ufeff").encode()
+    return Table(path, content, encoding, conllu=is_conllu(path) if conllu is None else conllu)

@@ -1,0 +1,65 @@
+"""Owns counting phrases in arrays of label numbers: the same as `swvp.tagging.evaluate`, for whole corpora at once.
+
+Whether a phrase begins or ends between two labels depends on those two alone, so it is a table over pairs of labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swvp.structures.operations import Ints
+from swvp.tagging.evaluate import Counts, phrases
+
+__all__ = ["PhraseCounter", "looks_like_phrases"]
+
+Numbers = NDArray[np.integer]
+
+
+def looks_like_phrases(labels: Sequence[object]) -> bool:
+    """Whether labels are those of a chunking scheme: O, B-…, I-…, E-…, S-…, with at least one that is not O.
+
+    >>> looks_like_phrases(["O", "B-NP", "I-NP"]), looks_like_phrases(["NOUN", "VERB"])
+    (True, False)
+    """
+    texts = [label if isinstance(label, str) else "" for label in labels]
+    marked = [text for text in texts if text[:2] in ("B-", "I-", "E-", "S-", "L-", "U-")]
+    return bool(marked) and all(text in marked or text == "O" for text in texts)
+
+
+class PhraseCounter:
+    """Counts phrases of labels given as numbers into `labels`."""
+
+    def __init__(self, labels: Sequence[str]):
+        ends = [*labels, "O"]  # the last stands for what is outside a sentence
+        self.outside = len(labels)
+        shape = (len(ends), len(ends))
+        self.begins, self.closes = np.zeros(shape, bool), np.zeros(shape, bool)
+        for i, before in enumerate(ends):
+            for j, label in enumerate(ends):
+                spans = phrases([before, label])
+                self.begins[i, j] = any(first == 1 for _, first, _ in spans)
+                self.closes[i, j] = any(last == 1 for _, _, last in spans)
+        kinds = {kind: number for number, kind in enumerate(dict.fromkeys(label.partition("-")[2] for label in ends))}
+        self.kind = np.array([kinds[label.partition("-")[2]] for label in ends], np.int64)
+
+    def phrases(self, ids: Numbers, offsets: Ints) -> tuple[Ints, Ints, Ints]:
+        """The phrases of all sentences, as (first token, token after the last, type)."""
+        first, last = offsets[:-1][np.diff(offsets) > 0], offsets[1:][np.diff(offsets) > 0] - 1
+        before, after = np.roll(ids, 1), np.roll(ids, -1)
+        before[first], after[last] = self.outside, self.outside
+        begin = np.flatnonzero(self.begins[before, ids])
+        end = np.flatnonzero(self.closes[ids, after])
+        return begin, end + 1, self.kind[ids[begin]]
+
+    def keys(self, ids: Numbers, offsets: Ints) -> Ints:
+        """A number for each phrase, the same for the same phrase."""
+        begin, end, kind = self.phrases(ids, offsets)
+        return (begin * (len(ids) + 1) + end) * (int(self.kind.max()) + 1) + kind
+
+    def counts(self, gold: Numbers, predicted: Numbers, offsets: Ints) -> Counts:
+        """Phrases in the gold labels, in the prediction, and in both."""
+        a, b = self.keys(gold, offsets), self.keys(predicted, offsets)
+        return Counts(len(a), len(b), len(np.intersect1d(a, b, assume_unique=True)))

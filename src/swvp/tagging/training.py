@@ -1,0 +1,158 @@
+"""Owns a training that can be watched: pass after pass, scored on development data, the best pass kept.
+
+Its state is explicit: the weights and their sums in `model`, the counters, the random numbers and the history, so
+that it can be kept on disk and gone on with (`swvp.tagging.checkpoint`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swvp.learning.perceptron import Epoch, passes
+from swvp.learning.rule import UpdateRule
+from swvp.structures.operations import Floats, Ints
+from swvp.tagging.evaluate import Counts
+from swvp.tagging.phrase_counts import PhraseCounter, looks_like_phrases
+
+__all__ = ["Development", "Progress", "Training", "Weights"]
+
+Weights = dict[str, Floats]
+"""The arrays of weights of a model by name, without the room it works in."""
+
+
+class Development:
+    """Held-out sentences: `predict` gives their labels under some weights, as numbers."""
+
+    def __init__(
+        self, predict: Callable[[Weights], NDArray[np.uint32]], gold: NDArray[Any], offsets: Ints, labels: Any
+    ):
+        self.predict, self.gold, self.offsets = predict, gold, offsets
+        self.counter = PhraseCounter(labels) if looks_like_phrases(labels) else None
+
+    @property
+    def metric(self) -> str:
+        return "accuracy" if self.counter is None else "F1"
+
+    def score(self, weights: Weights) -> float:
+        """The F1 of phrases if the labels are those of phrases, else the share of tokens labelled right."""
+        predicted = self.predict(weights)
+        if self.counter is None:
+            return float(np.mean(predicted == self.gold)) if len(self.gold) else 1.0
+        counts: Counts = self.counter.counts(self.gold, predicted, self.offsets)
+        return counts.f1
+
+
+class Progress(NamedTuple):
+    """A pass, its score on the development data, and whether it is the best so far."""
+
+    epoch: Epoch
+    score: float | None
+    best: bool
+
+
+class Training:
+    """Passes over one problem with one rule; the best pass on `dev`, or the last one, gives the weights."""
+
+    def __init__(
+        self,
+        problem: Any,
+        model: Any,
+        rule: UpdateRule,
+        *,
+        examples: int,
+        average: bool,
+        orders: np.random.Generator,
+        dev: Development | None = None,
+    ):
+        self.problem, self.model, self.rule = problem, model, rule
+        self.examples, self.average, self.orders, self.dev = examples, average, orders, dev
+        self.clock = 0
+        self.largest = np.zeros(1)
+        self.history: list[Epoch] = []
+        self.scores: list[float] = []
+        self.best: Weights | None = None
+
+    @property
+    def best_epoch(self) -> int:
+        """The number of the pass whose weights are used, from 1."""
+        return int(np.argmax(self.scores)) + 1 if self.scores else len(self.history)
+
+    def finished(self, epochs: int, patience: int | None) -> bool:
+        """Whether there is nothing more to do: all passes done, one without a mistake, or no better one for long."""
+        done = len(self.history)
+        no_mistake = done > 0 and self.history[-1].mistakes == 0
+        stale = patience is not None and bool(self.scores) and done - self.best_epoch >= patience
+        return done >= epochs or no_mistake or stale
+
+    def run(self, epochs: int, patience: int | None = None) -> Iterator[Progress]:
+        """Train up to `epochs` passes in all; stop after `patience` passes that are not better than the best."""
+        if self.finished(epochs, patience):
+            return
+        for epoch in passes(
+            self.problem,
+            self.model,
+            self.rule,
+            examples=self.examples,
+            epochs=epochs - len(self.history),
+            random_state=self.orders,
+            clock=self.clock,
+            largest=self.largest,
+            first=len(self.history) + 1,
+        ):
+            self.clock += self.examples
+            self.history.append(epoch)
+            yield self._scored(epoch)
+            if self.finished(epochs, patience):
+                return
+
+    def _scored(self, epoch: Epoch) -> Progress:
+        if self.dev is None:
+            return Progress(epoch, None, True)
+        weights = self.weights()
+        score = self.dev.score(weights)
+        best = not self.scores or score > max(self.scores)
+        self.scores.append(score)
+        if best:
+            self.best = weights
+        return Progress(epoch, score, best)
+
+    def weights(self) -> Weights:
+        """The weights at this point: their mean over all examples seen, or the last ones."""
+        return {
+            name: averaged(getattr(self.model, name), getattr(self.model, sum_of(name)), self.clock, self.average)
+            for name in weight_names(self.model)
+        }
+
+    def result(self) -> Weights:
+        """The weights to keep: those of the best pass. Call it last; without `dev` the model's arrays are used up."""
+        if self.best is not None:
+            return self.best
+        found = {}
+        for name in weight_names(self.model):
+            w, total = getattr(self.model, name), getattr(self.model, sum_of(name))
+            if self.average:
+                total *= -1 / max(self.clock, 1)
+                total += w
+            found[name] = total if self.average else w
+        return found
+
+
+def weight_names(model: Any) -> Sequence[str]:
+    """The fields of a model that hold weights; each has a field of sums, w_move ↔ delayed_move."""
+    return [name for name in model._fields if sum_of(name) in model._fields and name != sum_of(name)]
+
+
+def sum_of(name: str) -> str:
+    return "delayed" + name.removeprefix("w") if name.startswith("w") else ""
+
+
+def averaged(w: Floats, total: Floats, clock: int, average: bool) -> Floats:
+    if not average:
+        return w.copy()
+    result = np.multiply(total, -1 / max(clock, 1))
+    result += w
+    return result
