@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from swvp import __version__
-from swvp.cli import experiment
+from swvp.cli import experiment, predict, train
 from swvp.errors import InputError
 
 __all__ = ["app", "main"]
@@ -25,6 +25,8 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(train.app, name="train")
+app.command(epilog=predict.EXAMPLES)(predict.predict)
 app.add_typer(experiment.app, name="experiment")
 
 

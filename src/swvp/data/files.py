@@ -1,4 +1,4 @@
-"""Owns reading the bytes of a file that a user names."""
+"""Owns reading and writing the bytes of a file that a user names: plain, .gz, or - for the standard streams."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import zlib
 from pathlib import Path
 
 from swvp.errors import InputError
+from swvp.storage.files import write_whole
 
-__all__ = ["read_bytes"]
+__all__ = ["read_bytes", "write_bytes"]
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -23,3 +24,12 @@ def read_bytes(path: str | Path) -> bytes:
         raise InputError(f"{path}: not a gzip file, or cut off") from None
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+
+
+def write_bytes(path: str | Path, content: bytes) -> None:
+    """Write a file whole or not at all, packed if its name ends in .gz; - is standard output."""
+    if str(path) == "-":
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+        return
+    write_whole(Path(path), gzip.compress(content, mtime=0) if str(path).endswith(".gz") else content)

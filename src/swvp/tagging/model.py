@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp import __version__
+from swvp.data.table import CONLLU
 from swvp.errors import InputError
 from swvp.learning.perceptron import Epoch
 from swvp.learning.rule import UpdateRule
@@ -17,6 +18,7 @@ from swvp.storage.container import Contents, read_container, write_container
 from swvp.structures.chain.encode import TemplateEncoder
 from swvp.structures.chain.templates import parse_templates
 from swvp.structures.operations import Floats
+from swvp.tagging.layout import Layout
 from swvp.tagging.sentences import KINDS, FeatureEncoder
 
 __all__ = ["load_tagger", "save_tagger"]
@@ -36,6 +38,7 @@ def save_tagger(tagger: Any, path: Path) -> None:
         "history": [epoch.as_dict() | {"seconds": 0.0} for epoch in tagger.history_],  # same seed, same bytes
         "dev_scores": tagger.dev_scores_,
         "best_epoch": tagger.best_epoch_,
+        "layout": None if getattr(tagger, "layout_", None) is None else tagger.layout_.as_dict(),
     }
     encoder = tagger.encoder_
     if isinstance(encoder, FeatureEncoder):
@@ -96,6 +99,7 @@ def rebuild(contents: Contents, make: Callable[..., Any]) -> Any:
     tagger.history_ = [Epoch(**epoch) for epoch in meta["history"]]
     tagger.dev_scores_ = [float(score) for score in meta["dev_scores"]]
     tagger.best_epoch_ = int(meta["best_epoch"])
+    tagger.layout_ = None if meta["layout"] is None else layout(meta["layout"])
     if tagger.kind_ == "features":
         names = strings(meta["features"])
         tagger.encoder_ = FeatureEncoder()
@@ -115,6 +119,15 @@ def rebuild(contents: Contents, make: Callable[..., Any]) -> Any:
     tagger.barrier_ = np.where(arrays["allowed"] > 0, 0.0, -np.inf)
     tagger.coef_ = dense(arrays, tagger.n_attributes_, len(labels))
     return tagger
+
+
+def layout(given: dict[str, Any]) -> Layout:
+    found = Layout(given["conllu"], tuple(given["names"]), tuple(given["inputs"]), given["label"], given["width"])
+    numbers = (*found.inputs, found.label)
+    must(type(found.conllu) is bool and type(found.width) is int, "layout")
+    must(all(type(number) is int and 0 <= number < found.width for number in numbers), "columns")
+    must(0 < len(found.inputs) == len(found.names) and (not found.conllu or found.width == len(CONLLU)), "columns")
+    return found._replace(names=tuple(strings(list(found.names))))
 
 
 def dense(arrays: dict[str, NDArray[Any]], attributes: int, labels: int) -> Floats:

@@ -70,6 +70,7 @@ class Training:
     ):
         self.problem, self.model, self.rule = problem, model, rule
         self.examples, self.average, self.orders, self.dev = examples, average, orders, dev
+        self.barrier = model.moves - model.w_move
         self.clock = 0
         self.largest = np.zeros(1)
         self.history: list[Epoch] = []
@@ -80,6 +81,10 @@ class Training:
     def best_epoch(self) -> int:
         """The number of the pass whose weights are used, from 1."""
         return int(np.argmax(self.scores)) + 1 if self.scores else len(self.history)
+
+    def restored(self) -> None:
+        """Bring what depends on the weights up to date, after they were replaced."""
+        self.model.moves[:] = self.model.w_move + self.barrier
 
     def finished(self, epochs: int, patience: int | None) -> bool:
         """Whether there is nothing more to do: all passes done, one without a mistake, or no better one for long."""

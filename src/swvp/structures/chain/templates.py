@@ -19,11 +19,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from swvp.errors import InputError, unknown_name
 
-__all__ = ["FUNCTIONS", "PRESETS", "Atom", "Template", "parse_templates"]
+__all__ = ["FUNCTIONS", "PRESETS", "Atom", "Template", "parse_templates", "read_templates"]
 
 
 class Atom(NamedTuple):
@@ -116,6 +117,20 @@ def parse_templates(lines: Iterable[str], columns: Sequence[str], where: str = "
     if not templates:
         raise InputError(f"{where}: no template in it")
     return list(templates.values())
+
+
+def read_templates(path: str | Path) -> list[str]:
+    """The templates of a file, as lines; a name that is neither a file nor a preset is told."""
+    try:
+        return Path(path).read_text(encoding="utf-8-sig").splitlines()
+    except FileNotFoundError:
+        raise InputError(
+            f"features '{path}': neither a preset ({', '.join(PRESETS)}) nor a file of templates"
+        ) from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: a file of templates must be UTF-8") from None
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
 
 
 def parse_atom(text: str, columns: Sequence[str], place: str) -> Atom:

@@ -1,0 +1,215 @@
+"""Owns training a tagger for someone who watches: files in, a line for each pass, checkpoints, the model file out."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import typer
+from rich.console import Console
+
+from swvp.data.table import read_table
+from swvp.errors import InputError
+from swvp.storage.files import cannot_write
+from swvp.structures.chain.templates import PRESETS, read_templates
+from swvp.tagger import SequenceTagger
+from swvp.tagging.checkpoint import resume, save_checkpoint, stamp
+from swvp.tagging.corpus import Corpus
+from swvp.tagging.layout import Layout, layout_of, read_corpus
+from swvp.tagging.training import Progress, Training
+
+__all__ = ["TaggerOptions", "train_tagger"]
+
+NO_MATTER = ("epochs", "patience", "n_jobs")  # options that a training may go on with changed
+
+
+@dataclass(frozen=True)
+class TaggerOptions:
+    """What the command line says about files and the run; the rest goes to SequenceTagger."""
+
+    train: str
+    dev: str | None
+    model: Path
+    label: str | int | None
+    columns: Sequence[str] | None
+    features: str | None
+    encoding: str
+    conllu: bool | None
+    log: Path | None
+    checkpoint: float
+    fresh: bool
+    tune: bool
+    rules: Sequence[str] | None
+    betas: Sequence[float] | None
+    jobs: int | None
+
+
+def train_tagger(options: TaggerOptions, **settings: Any) -> None:
+    """Read, train or tune, save; say what happens."""
+    messages = Console(stderr=True, markup=False, highlight=False)
+    if not options.model.parent.is_dir():
+        raise InputError(f"cannot write {options.model}: there is no folder {options.model.parent}")
+    if options.model.is_dir():
+        raise InputError(f"cannot write {options.model}: it is a folder")
+    if options.tune and options.dev is None:
+        raise InputError("--tune needs --dev: held-out sentences to choose by")
+    layout, corpus, dev = read_files(options)
+    tagger = SequenceTagger(features=read_features(options.features), columns=list(layout.names), **settings)
+    tagger.layout_ = layout
+    messages.print(described("training", corpus, layout))
+    if dev is not None:
+        messages.print(described("development", dev, layout))
+        tell_unseen(messages, corpus, dev)
+    if options.tune:
+        from swvp.cli.tagger_tuning import tune_tagger
+
+        tagger = tune_tagger(tagger, corpus, dev, options, messages)
+    training = tagger.start(corpus, dev)
+    run_training(tagger, training, options, messages)
+    tagger.finish(training).save(options.model)
+    checkpoint_path(options).unlink(missing_ok=True)
+    messages.print(summary(tagger, options.model), soft_wrap=True)
+
+
+def read_files(options: TaggerOptions) -> tuple[Layout, Corpus, Corpus | None]:
+    if options.train == options.dev == "-":
+        raise InputError("standard input can be only one of the files")
+    table = read_table(options.train, encoding=options.encoding, conllu=options.conllu)
+    layout = layout_of(table, options.label, options.columns)
+    corpus = read_corpus(table, layout, labelled=True)
+    if options.dev is None:
+        return layout, corpus, None
+    dev_table = read_table(options.dev, encoding=options.encoding, conllu=options.conllu)
+    return layout, corpus, read_corpus(dev_table, layout, labelled=True)
+
+
+def read_features(features: str | None) -> str | list[str] | None:
+    """A preset by name, or the templates of a file."""
+    if features is None or features in PRESETS:
+        return features
+    return read_templates(features)
+
+
+def run_training(tagger: SequenceTagger, training: Training, options: TaggerOptions, messages: Console) -> None:
+    """Run a training with lines for people, a log for programs and checkpoints for accidents."""
+    path = checkpoint_path(options)
+    if options.fresh:
+        path.unlink(missing_ok=True)
+    kept = {name: value for name, value in tagger.get_params().items() if name not in NO_MATTER}
+    stamped = stamp(training, json.loads(json.dumps(kept, default=repr)))
+    if resume(path, training, stamped):
+        messages.print(f"going on after pass {len(training.history)}, from {path}")
+    lines = EpochLines(messages, training, tagger.epochs)
+    saved = time.monotonic()
+    with log_file(options.log) as log, interruptible(messages) as stop:
+        for progress in training.run(tagger.epochs, tagger.patience):
+            lines.show(progress)
+            write_line(log, progress, options.log)
+            done = training.finished(tagger.epochs, tagger.patience)
+            if not done and (stop or time.monotonic() - saved >= options.checkpoint):
+                save_checkpoint(path, training, stamped)
+                saved = time.monotonic()
+            if stop and not done:
+                messages.print(f"stopped after pass {progress.epoch.epoch}; the same command goes on from there")
+                raise typer.Exit(130)
+
+
+def checkpoint_path(options: TaggerOptions) -> Path:
+    return options.model.with_name(options.model.name + ".checkpoint")
+
+
+class EpochLines:
+    """A line for each pass: mistakes, score, seconds, time left."""
+
+    def __init__(self, console: Console, training: Training, epochs: int):
+        self.console, self.training, self.epochs = console, training, epochs
+        self.last = time.monotonic()
+        self.first = len(training.history)
+        self.began = self.last
+        metric = "" if training.dev is None else f"{'dev ' + training.dev.metric:>13}"
+        console.print(f"{'pass':>4}{'wrong sentences':>17}{'wrong tokens':>14}{metric}{'seconds':>9}{'left':>7}")
+
+    def show(self, progress: Progress) -> None:
+        now = time.monotonic()
+        epoch = progress.epoch
+        done = epoch.epoch - self.first
+        left = (now - self.began) / done * (self.epochs - epoch.epoch)
+        score = "" if progress.score is None else f"{100 * progress.score:11.2f}{' *' if progress.best else '  '}"
+        counts = f"{epoch.epoch:4}{epoch.mistakes:17,}{epoch.wrong_positions:14,}"
+        self.console.print(f"{counts}{score}{now - self.last:9.1f}{clock(left):>7}")
+        self.last = now
+
+
+def clock(seconds: float) -> str:
+    return f"{int(seconds + 0.5) // 60}:{int(seconds + 0.5) % 60:02}"
+
+
+@contextmanager
+def log_file(path: Path | None) -> Iterator[IO[str] | None]:
+    if path is None:
+        yield None
+        return
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            yield file
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
+def write_line(log: IO[str] | None, progress: Progress, path: Path | None) -> None:
+    if log is not None:
+        line = progress.epoch.as_dict() | {"dev_score": progress.score, "best": progress.best}
+        log.write(json.dumps(line) + "\n")
+        log.flush()
+
+
+@contextmanager
+def interruptible(messages: Console) -> Iterator[list[bool]]:
+    """The first Ctrl-C asks to stop after the pass that runs (then the list is not empty), the second stops at once."""
+    asked: list[bool] = []
+
+    def ask(*_: object) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(True)
+        messages.print("stopping after this pass (Ctrl-C again: at once)")
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield asked
+    except KeyboardInterrupt:
+        messages.print("stopped")
+        raise typer.Exit(130) from None
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def described(what: str, corpus: Corpus, layout: Layout) -> str:
+    assert corpus.labels is not None
+    sentences, labels = len(corpus.offsets) - 1, len(corpus.labels.names)
+    names = ", ".join(layout.names)
+    return (
+        f"{what}: {sentences:,} sentences, {corpus.tokens:,} tokens, {labels} labels ({layout.label_name}) from {names}"
+    )
+
+
+def tell_unseen(messages: Console, corpus: Corpus, dev: Corpus) -> None:
+    assert corpus.labels is not None
+    assert dev.labels is not None
+    unseen = [number for number, name in enumerate(dev.labels.names) if name not in set(corpus.labels.names)]
+    if unseen:
+        tokens = sum(int((dev.labels.ids == number).sum()) for number in unseen)
+        names = ", ".join(str(dev.labels.names[number]) for number in unseen[:3]) + (" …" if len(unseen) > 3 else "")
+        messages.print(f"note: {tokens} development tokens have labels unseen in training ({names}): counted as wrong")
+
+
+def summary(tagger: SequenceTagger, path: Path) -> str:
+    size = path.stat().st_size / 1e6
+    kept = f"pass {tagger.best_epoch_} of {len(tagger.history_)}"
+    return f"{path}: {size:.1f} MB, {tagger.n_attributes_:,} attributes × {len(tagger.classes_)} labels, {kept}"

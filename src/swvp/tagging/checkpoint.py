@@ -1,0 +1,107 @@
+"""Owns a training on disk: everything it needs to go on after being killed, to the very same weights."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swvp import __version__
+from swvp.errors import InputError
+from swvp.learning.perceptron import Epoch
+from swvp.storage.container import read_container, write_container
+from swvp.structures.operations import Floats
+from swvp.tagging.training import Training, sum_of, weight_names
+
+__all__ = ["resume", "save_checkpoint", "stamp"]
+
+KIND = "tagger training"
+
+
+def stamp(training: Training, options: dict[str, Any]) -> dict[str, Any]:
+    """What a training is: its options, its data as a digest, the program. Equal stamps go to equal weights."""
+    digest = hashlib.sha256()
+    arrays = [array for array in training.problem if isinstance(array, np.ndarray)]
+    arrays += [] if training.dev is None else [training.dev.gold, training.dev.offsets]
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).data)
+    return {"options": options, "data": digest.hexdigest(), "swvp": __version__}
+
+
+def save_checkpoint(path: Path, training: Training, stamped: dict[str, Any]) -> None:
+    """Write the state of a training after a pass; only numbers that are not 0 take room."""
+    meta = {
+        "stamp": stamped,
+        "clock": training.clock,
+        "largest": float(training.largest[0]),
+        "orders": training.orders.bit_generator.state,
+        "history": [epoch.as_dict() for epoch in training.history],
+        "scores": training.scores,
+    }
+    arrays: dict[str, NDArray[Any]] = {}
+    for name in weight_names(training.model):
+        for part in (name, sum_of(name)):
+            arrays |= sparse(part, getattr(training.model, part))
+        if training.best is not None:
+            arrays |= sparse(f"best {name}", training.best[name])
+    write_container(path, KIND, meta, arrays)
+
+
+def resume(path: Path, training: Training, stamped: dict[str, Any]) -> bool:
+    """Bring a new training to the state in the file, if there is one; refuse the file of another training."""
+    if not path.exists():
+        return False
+    contents = read_container(path, KIND)
+    try:
+        there = contents.meta["stamp"]
+        differing = different(there, stamped)
+        if differing:
+            raise InputError(
+                f"{path} is the checkpoint of another training ({', '.join(differing)} differ): "
+                "remove it, or use --fresh"
+            )
+        training.clock = int(contents.meta["clock"])
+        training.largest[0] = float(contents.meta["largest"])
+        training.orders.bit_generator.state = contents.meta["orders"]
+        training.history = [Epoch(**epoch) for epoch in contents.meta["history"]]
+        training.scores = [float(score) for score in contents.meta["scores"]]
+        names = weight_names(training.model)
+        for name in names:
+            for part in (name, sum_of(name)):
+                fill(getattr(training.model, part), contents.arrays, part)
+        if training.scores:
+            training.best = {name: np.zeros_like(getattr(training.model, name)) for name in names}
+            for name, array in training.best.items():
+                fill(array, contents.arrays, f"best {name}")
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path}: its parts do not fit together ({error}): remove it, or use --fresh") from None
+    training.restored()
+    return True
+
+
+def different(there: Any, here: dict[str, Any]) -> list[str]:
+    options, ours = there["options"], here["options"]
+    names = [name for name in {**options, **ours} if options.get(name) != ours.get(name)]
+    names += [name for name in ("data", "swvp") if there[name] != here[name]]
+    return sorted(names)
+
+
+def sparse(name: str, array: Floats) -> dict[str, NDArray[Any]]:
+    flat = array.ravel()
+    places = np.flatnonzero(flat)
+    return {f"{name} places": places, f"{name} values": flat[places]}
+
+
+def fill(array: Floats, arrays: dict[str, NDArray[Any]], name: str) -> None:
+    places, values = arrays[f"{name} places"], arrays[f"{name} values"]
+    if places.shape != values.shape or (len(places) and not 0 <= places.min() <= places.max() < math.prod(array.shape)):
+        raise ValueError(f"its array '{name}' is of another size")
+    flat = array.reshape(-1)
+    flat[:] = 0.0
+    flat[places] = values
