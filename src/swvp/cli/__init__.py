@@ -14,6 +14,7 @@ import typer
 
 from swvp import __version__
 from swvp.cli import experiment
+from swvp.cli.evaluate import EXAMPLES, evaluate
 from swvp.errors import InputError
 
 __all__ = ["app", "main"]
@@ -26,6 +27,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(experiment.app, name="experiment")
+app.command(epilog=EXAMPLES)(evaluate)
 
 
 def show_version(asked: bool) -> None:

@@ -45,6 +45,11 @@ class Comparison:
     samples: int
     seed: int
 
+    @property
+    def name(self) -> str:
+        """What is compared, in words."""
+        return MEASURES[self.measure]
+
     def as_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
         return {**asdict(self), "interval": list(self.interval)}
@@ -62,7 +67,7 @@ class Comparison:
         ]
 
     def _repr_html_(self) -> str:
-        return html_table(f"Compared by {MEASURES[self.measure]}", ["", ""], self.rows())
+        return html_table(f"Compared by {self.name}", ["", ""], self.rows())
 
 
 def compare(
