@@ -90,8 +90,9 @@ def evaluate(
             raise InputError(
                 f"{gold} alone must be a column file with both labels last; give two files: GOLD PREDICTED"
             )
-        tokens = read(gold, -2, -1)
-        gold_labels, first = tokens.labels
+        word = [-3] if train is not None or compare is not None else []  # there must be words before the labels
+        tokens = read(gold, *word, -2, -1)
+        gold_labels, first = tokens.labels[-2:]
     else:
         tokens, other = read(gold, column), read(predicted, column)
         check_same_tokens(gold, tokens, predicted, other)
@@ -119,7 +120,7 @@ def evaluate(
     if json_file is not None:
         from swvp.storage.files import write_whole
 
-        text = json.dumps(results, ensure_ascii=False, indent=1) + "\n"
+        text = json.dumps(results, indent=1) + "\n"
         if str(json_file) == "-":
             sys.stdout.write(text)
             return

@@ -52,7 +52,7 @@ def print_confusions(console: Console, confusion: Confusion, most: int) -> None:
     shown = [(gold, predicted, f"{n:,}", f"{100 * n / wrong:.1f}") for gold, predicted, n in rows[:most]]
     console.print(table(["gold", "predicted", "tokens", "% of wrong"], shown, texts=2))
     if len(rows) > most:
-        console.print(f"{len(rows) - most:,} more kinds of confusion", style="dim")
+        console.print(f"and {len(rows) - most:,} more", style="dim")
 
 
 def print_comparison(
