@@ -172,9 +172,16 @@ def test_another_prediction_is_compared(swvp):
     rows = [line.split() for line in out.splitlines()]
     assert ["phrase", "F1", "75.00", "100.00", "+25.00"] in rows
     assert ["tokens", "83.33", "100.00", "+16.67"] in rows
+    assert "\nphrase F1\nsecond - first " in out
     assert ["p,", "paired", "bootstrap", f"{expected.bootstrap_p:.4f}"] in rows
     assert ["p,", "paired", "permutation", f"{expected.permutation_p:.4f}"] in rows
     assert out.endswith("Two-sided, 500 samples of 2 sentences, seed 3.\n")
+
+
+def test_the_column_is_that_of_every_file(swvp):
+    write("other.txt", GOLD.replace("barks VB", "barks NN"))
+    content = as_json(swvp, "gold.txt", "gold.txt", "--compare", "other.txt", "--column", "1", "--samples", "10")
+    assert content["other_scores"]["confusions"] == [{"gold": "VB", "predicted": "NN", "count": 1}]
 
 
 def test_labels_that_are_not_phrases_are_compared_by_accuracy(swvp):
@@ -292,3 +299,9 @@ def test_tables_fit_60_columns():
     assert "…" not in console.file.getvalue()
     assert long in "".join(line.split("  ")[0] for line in lines)
     assert "120,000" in console.file.getvalue()
+
+
+def test_the_text_of_conlleval_is_not_broken():
+    console = Console(width=20, file=io.StringIO(), force_terminal=True, color_system=None, markup=False)
+    print_scores(console, evaluate_tags(LABELS, WRONG))
+    assert console.file.getvalue().startswith(str(evaluate_phrases(LABELS, WRONG)) + "\n")

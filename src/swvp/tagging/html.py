@@ -11,8 +11,8 @@ __all__ = ["html_table"]
 def html_table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table as HTML, every text escaped; the first cell of a row is its heading.
 
-    >>> html_table("x < y", ["", "n"], [["a&b", "1"]])
-    '<table><caption>x &lt; y</caption><tr><th></th><th>n</th></tr><tr><th>a&amp;b</th><td>1</td></tr></table>'
+    >>> html_table("x < y", ["", "n"], [["a&b", "<1"]])
+    '<table><caption>x &lt; y</caption><tr><th></th><th>n</th></tr><tr><th>a&amp;b</th><td>&lt;1</td></tr></table>'
     """
     head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
     body = "".join(
