@@ -57,7 +57,9 @@ def test_help_shows_the_commands_and_examples(swvp):
     assert "Examples:" in out
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["experiment", "synthetic", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["experiment", "synthetic", "--help"], ["evaluate", "--help"]]
+)
 def test_help_and_version_import_nothing_heavy(arguments):
     program = (
         "import sys; sys.argv = ['swvp', *sys.argv[1:]]; from swvp.cli import main\n"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from swvp.tagging.evaluate import evaluate_phrases
-from swvp.tagging.phrase_counts import PhraseCounter, looks_like_phrases
+from swvp.tagging.phrase_counts import PhraseCounter
 
 SCHEMES = [
     ["O", "B-X", "I-X", "B-Y", "I-Y"],
@@ -31,11 +31,3 @@ def test_the_counts_are_those_of_evaluate(labels):
             return [[labels[k] for k in ids[a:b]] for a, b in itertools.pairwise(offsets)]
 
         assert counter.counts(gold, predicted, offsets) == evaluate_phrases(split(gold), split(predicted)).total
-
-
-def test_schemes_are_told_from_tags():
-    assert looks_like_phrases(["B-NP", "O"])
-    assert looks_like_phrases(["S-X", "B-X", "E-X"])
-    assert not looks_like_phrases(["O"])
-    assert not looks_like_phrases(["B-NP", "NOUN"])
-    assert not looks_like_phrases([1, 2])

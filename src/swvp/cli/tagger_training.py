@@ -14,6 +14,7 @@ from typing import IO, Any
 import typer
 from rich.console import Console
 
+from swvp.cli.study import cores
 from swvp.data.table import read_table
 from swvp.errors import InputError
 from swvp.storage.files import cannot_write
@@ -69,9 +70,11 @@ def train_tagger(options: TaggerOptions, **settings: Any) -> None:
     if options.tune:
         from swvp.cli.tagger_tuning import tune_tagger
 
-        tagger = tune_tagger(tagger, corpus, dev, options, messages)
-    training = tagger.start(corpus, dev)
-    run_training(tagger, training, options, messages)
+        assert dev is not None
+        training = tune_tagger(tagger, corpus, dev, options.rules, options.betas, options.jobs or cores(), messages)
+    else:
+        training = tagger.start(corpus, dev)
+        run_training(tagger, training, options, messages)
     tagger.finish(training).save(options.model)
     checkpoint_path(options).unlink(missing_ok=True)
     messages.print(summary(tagger, options.model), soft_wrap=True)

@@ -6,22 +6,34 @@ where the prefix says so, where the type changes, or at an I after O, and ends l
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from swvp.errors import InputError
 
-__all__ = ["Counts", "PhraseScores", "evaluate_phrases", "phrases", "token_accuracy"]
+__all__ = [
+    "Counts",
+    "Labels",
+    "PhraseScores",
+    "evaluate_phrases",
+    "is_phrase_label",
+    "look_like_phrases",
+    "paired",
+    "phrases",
+    "token_accuracy",
+]
 
 BEGINS = {("B", "B"), ("I", "B"), ("O", "B"), ("E", "B"), ("O", "I"), ("E", "I"), ("E", "E"), ("O", "E")}
 ENDS = {("B", "B"), ("B", "O"), ("I", "B"), ("I", "O"), ("E", "E"), ("E", "I"), ("E", "O"), ("E", "B")}
+PHRASE_LABEL = re.compile(r"O|[BIES](-.+)?", re.DOTALL)
 
 Labels = Iterable[Sequence[str]]
 
 
 class Counts(NamedTuple):
-    """Phrases in the gold labels, in the prediction, and in both."""
+    """Phrases of a type, or tokens of a label: in the gold labels (the support), in the prediction, and in both."""
 
     gold: int
     predicted: int
@@ -38,6 +50,10 @@ class Counts(NamedTuple):
     @property
     def f1(self) -> float:
         return 2 * self.correct / (self.gold + self.predicted) if self.gold + self.predicted else 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """The counts and the shares made of them."""
+        return {**self._asdict(), "precision": self.precision, "recall": self.recall, "f1": self.f1}
 
 
 class PhraseScores(NamedTuple):
@@ -58,6 +74,13 @@ class PhraseScores(NamedTuple):
         for name, counts in sorted(self.by_type.items()):
             lines.append(f"{name:>17}: {scores(counts)}  {counts.predicted}")
         return "\n".join(lines)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The phrases of all types and of each."""
+        return {
+            **self.total.as_dict(),
+            "by_type": {kind: counts.as_dict() for kind, counts in self.by_type.items()},
+        }
 
 
 def scores(counts: Counts) -> str:
@@ -97,9 +120,7 @@ def evaluate_phrases(gold: Labels, predicted: Labels) -> PhraseScores:
     in_gold: Counter[str] = Counter()
     in_predicted: Counter[str] = Counter()
     in_both: Counter[str] = Counter()
-    for number, (a, b) in enumerate(zip(gold, predicted, strict=True)):
-        if len(a) != len(b):
-            raise InputError(f"sentence {number} has {len(a)} gold labels and {len(b)} predicted ones")
+    for a, b in paired(gold, predicted):
         tokens += len(a)
         right += sum(x == y for x, y in zip(a, b, strict=True))
         gold_phrases, predicted_phrases = phrases(a), phrases(b)
@@ -113,6 +134,34 @@ def evaluate_phrases(gold: Labels, predicted: Labels) -> PhraseScores:
 
 
 def token_accuracy(gold: Labels, predicted: Labels) -> float:
-    """The share of tokens labelled right."""
-    right = [x == y for a, b in zip(gold, predicted, strict=True) for x, y in zip(a, b, strict=True)]
+    """The share of tokens labelled right; 1 if there is no token."""
+    right = [x == y for a, b in paired(gold, predicted) for x, y in zip(a, b, strict=True)]
     return sum(right) / len(right) if right else 1.0
+
+
+def paired(gold: Labels, predicted: Labels) -> list[tuple[Sequence[str], Sequence[str]]]:
+    """The gold and the predicted labels of each sentence; an error if they are not of the same sentences."""
+    gold, predicted = list(gold), list(predicted)
+    if len(gold) != len(predicted):
+        raise InputError(f"{len(gold)} sentences with gold labels and {len(predicted)} with predicted ones")
+    for number, (a, b) in enumerate(zip(gold, predicted, strict=True)):
+        if len(a) != len(b):
+            raise InputError(f"sentence {number} has {len(a)} gold labels and {len(b)} predicted ones")
+    return list(zip(gold, predicted, strict=True))
+
+
+def is_phrase_label(label: str) -> bool:
+    """Whether conlleval knows the label: O, or B, I, E or S, alone or with a type.
+
+    >>> [is_phrase_label(label) for label in ("O", "B-NP", "S", "NOUN", "L-NP")]
+    [True, True, True, False, False]
+    """
+    return PHRASE_LABEL.fullmatch(label) is not None
+
+
+def look_like_phrases(gold: Labels, predicted: Labels = ()) -> bool:
+    """Whether every gold label is one of phrases, and there is a phrase in the gold labels or the predicted ones."""
+    in_gold = {label for sentence in gold for label in sentence}
+    in_predicted = {label for sentence in predicted for label in sentence}
+    found = any(label != "O" and is_phrase_label(label) for label in in_gold | in_predicted)
+    return found and all(map(is_phrase_label, in_gold))

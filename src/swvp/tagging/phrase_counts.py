@@ -13,20 +13,9 @@ from numpy.typing import NDArray
 from swvp.structures.operations import Ints
 from swvp.tagging.evaluate import Counts, phrases
 
-__all__ = ["PhraseCounter", "looks_like_phrases"]
+__all__ = ["PhraseCounter"]
 
 Numbers = NDArray[np.integer]
-
-
-def looks_like_phrases(labels: Sequence[object]) -> bool:
-    """Whether labels are those of a chunking scheme: O, B-…, I-…, E-…, S-…, with at least one that is not O.
-
-    >>> looks_like_phrases(["O", "B-NP", "I-NP"]), looks_like_phrases(["NOUN", "VERB"])
-    (True, False)
-    """
-    texts = [label if isinstance(label, str) else "" for label in labels]
-    marked = [text for text in texts if text[:2] in ("B-", "I-", "E-", "S-", "L-", "U-")]
-    return bool(marked) and all(text in marked or text == "O" for text in texts)
 
 
 class PhraseCounter:

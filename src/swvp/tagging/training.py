@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from swvp.learning.perceptron import Epoch, passes
 from swvp.learning.rule import UpdateRule
 from swvp.structures.operations import Floats, Ints
-from swvp.tagging.evaluate import Counts
-from swvp.tagging.phrase_counts import PhraseCounter, looks_like_phrases
+from swvp.tagging.evaluate import Counts, look_like_phrases
+from swvp.tagging.phrase_counts import PhraseCounter
 
 __all__ = ["Development", "Progress", "Training", "Weights"]
 
@@ -31,7 +31,8 @@ class Development:
         self, predict: Callable[[Weights], NDArray[np.uint32]], gold: NDArray[Any], offsets: Ints, labels: Any
     ):
         self.predict, self.gold, self.offsets = predict, gold, offsets
-        self.counter = PhraseCounter(labels) if looks_like_phrases(labels) else None
+        all_strings = all(isinstance(label, str) for label in labels)
+        self.counter = PhraseCounter(labels) if all_strings and look_like_phrases([labels]) else None
 
     @property
     def metric(self) -> str:

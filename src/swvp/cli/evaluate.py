@@ -1,0 +1,154 @@
+"""Owns `swvp evaluate`: the scores of predicted labels, and of two predictions against each other."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from swvp.errors import InputError, unknown_name
+
+if TYPE_CHECKING:
+    from swvp.tagging.scores import TagScores
+
+__all__ = ["EXAMPLES", "evaluate"]
+
+EXAMPLES = """
+Files have one token a line and an empty line after each sentence; they may be .gz, and one may be - (standard input).
+
+Examples:
+
+  swvp evaluate gold.txt predicted.txt --train train.txt --confusion 10
+
+  swvp evaluate output.txt  (gold labels in the last but one column, predicted ones in the last)
+
+  swvp evaluate gold.conllu predicted.conllu --target feats --json scores.json
+
+  swvp evaluate gold.txt predicted.txt --compare other.txt
+"""
+
+
+def evaluate(
+    gold: Annotated[Path, typer.Argument(help="File with the gold labels; with both if it is alone.", metavar="GOLD")],
+    predicted: Annotated[
+        Path | None,
+        typer.Argument(help="File with the same tokens and the predicted labels.", metavar="PREDICTED"),
+    ] = None,
+    compare: Annotated[
+        Path | None, typer.Option(help="Another prediction: is it better, by more than chance?", metavar="OTHER")
+    ] = None,
+    column: Annotated[
+        int | None, typer.Option(help="Column of the labels: from 0, or from the end: -1.", show_default="the last")
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(help="The files are CoNLL-U: upos (as for names in .conllu), xpos, feats or deprel."),
+    ] = None,
+    train: Annotated[
+        Path | None, typer.Option(help="File with the known words: scores also of known and unknown ones.")
+    ] = None,
+    phrases: Annotated[
+        bool | None,
+        typer.Option("--phrases/--no-phrases", help="Score phrases as conlleval does.", show_default="if B-, I-, O"),
+    ] = None,
+    confusion: Annotated[int, typer.Option(help="Show this many of the most frequent confusions.", metavar="N")] = 0,
+    samples: Annotated[int, typer.Option(help="Samples of each test of --compare.")] = 10_000,
+    seed: Annotated[int, typer.Option(help="Decides the samples.")] = 0,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write everything to this file; - writes only that, to the output.")
+    ] = None,
+    encoding: Annotated[str, typer.Option(help="Encoding of the files.")] = "utf-8",
+) -> None:
+    """Score predicted labels: tokens, labels, sentences, and phrases as conlleval does; compare two predictions."""
+    from swvp.data.table import is_conllu
+    from swvp.tagging.align import check_same_tokens
+    from swvp.tagging.labelled import Labelled, read_labelled
+    from swvp.tagging.layout import TARGETS
+    from swvp.tagging.scores import evaluate_tags
+
+    files = [path for path in (gold, predicted, compare, train) if path is not None]
+    if [str(path) for path in files].count("-") > 1:
+        raise InputError("only one file can be - (standard input)")
+    if target is not None and target not in TARGETS:
+        raise unknown_name("target", target, TARGETS)
+    if target is not None and column is not None:
+        raise InputError("--column and --target exclude each other")
+    if confusion < 0:
+        raise InputError(f"--confusion must be at least 0, not {confusion}")
+    any_conllu = any(map(is_conllu, files))
+
+    def read(path: Path, *columns: int | str | None) -> Labelled:
+        conllu = target is not None or (any_conllu if str(path) == "-" else is_conllu(path))
+        default: int | str = (target or "upos") if conllu else -1
+        chosen = [default if number is None else number for number in columns]
+        return read_labelled(path, *chosen, encoding=encoding, conllu=conllu)
+
+    if predicted is None:
+        if column is not None or target is not None or is_conllu(gold):
+            raise InputError(
+                f"{gold} alone must be a column file with both labels last; give two files: GOLD PREDICTED"
+            )
+        word = [-3] if train is not None or compare is not None else []  # there must be words before the labels
+        tokens = read(gold, *word, -2, -1)
+        gold_labels, first = tokens.labels[-2:]
+    else:
+        tokens, other = read(gold, column), read(predicted, column)
+        check_same_tokens(gold, tokens, predicted, other)
+        (gold_labels,), (first,) = tokens.labels, other.labels
+    known = None if train is None else {word for sentence in read(train).words for word in sentence}
+
+    scores = evaluate_tags(gold_labels, first, words=tokens.words, known=known, phrases=phrases)
+    for note in strange_labels(scores):
+        print(f"swvp: {note}", file=sys.stderr)
+    results: dict[str, Any] = {"gold": str(gold), "predicted": str(predicted or gold), "scores": scores.as_dict()}
+    against = None
+    if compare is not None:
+        from swvp.tagging.compare import compare as compare_labels
+
+        other = read(compare, column)
+        check_same_tokens(gold, tokens, compare, other)
+        (second,) = other.labels
+        phrases = scores.phrases is not None
+        other_scores = evaluate_tags(gold_labels, second, words=tokens.words, known=known, phrases=phrases)
+        measure = "f1" if phrases else "accuracy"
+        comparison = compare_labels(gold_labels, first, second, measure=measure, samples=samples, seed=seed)
+        results |= {"other": str(compare), "other_scores": other_scores.as_dict(), "comparison": comparison.as_dict()}
+        against = (str(predicted or gold), str(compare)), scores, other_scores, comparison
+
+    if json_file is not None:
+        from swvp.storage.files import write_whole
+
+        text = json.dumps(results, indent=1) + "\n"
+        if str(json_file) == "-":
+            sys.stdout.write(text)
+            return
+        write_whole(json_file, text)
+
+    from rich.console import Console
+
+    from swvp.report.scores import print_comparison, print_confusions, print_scores
+
+    console = Console(markup=False, highlight=False, emoji=False)
+    if not console.is_terminal:
+        console.width = 1000  # nothing to fit into
+    print_scores(console, scores)
+    if confusion:
+        print_confusions(console, scores.confusion, confusion)
+    if against is not None:
+        print_comparison(console, *against)
+
+
+def strange_labels(scores: TagScores) -> Iterator[str]:
+    """What should be told about the labels: phrases of labels that conlleval does not know, nothing in common."""
+    from swvp.tagging.evaluate import is_phrase_label
+
+    strange = [label for label in scores.confusion.labels if not is_phrase_label(label)]
+    if scores.phrases is not None and strange:
+        yield f"phrases have labels O, B-, I-, E- and S-; '{strange[0]}' is none of them"
+    labels = scores.by_label.values()
+    if not any(counts.gold and counts.predicted for counts in labels):
+        yield "no predicted label is among the gold ones: is the column the right one?"

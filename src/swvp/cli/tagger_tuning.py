@@ -1,0 +1,64 @@
+"""Owns `--tune` for someone who watches: a bar while rules are tried, a table of how they did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from swvp.cli.study import Watch
+from swvp.tagger import SequenceTagger
+from swvp.tagging.corpus import Corpus
+from swvp.tagging.training import Training
+from swvp.tagging.tune import Trial, candidates, tune
+
+__all__ = ["tune_tagger"]
+
+
+def tune_tagger(
+    tagger: SequenceTagger,
+    corpus: Corpus,
+    dev: Corpus,
+    rules: Sequence[str] | None,
+    betas: Sequence[float] | None,
+    jobs: int,
+    messages: Console,
+) -> Training:
+    """Try the rules, show the table, set the tagger to the best; its finished training is returned."""
+    training = tagger.start(corpus, dev)
+    tried = candidates(rules, betas)
+    messages.print(f"tuning: {len(tried)} trainings of {tagger.epochs} passes, {jobs} at a time")
+    with Watch(messages) as watch:
+        watch.show(0, len(tried))
+        trials, best = tune(
+            training,
+            tried,
+            epochs=tagger.epochs,
+            patience=tagger.patience,
+            jobs=jobs,
+            watch=lambda trial, done: watch.show(done, len(tried)),
+        )
+    assert training.dev is not None
+    messages.print(tuning_table(trials, training.dev.metric))
+    tagger.set_params(rule=best.rule.name, beta=best.rule.beta)
+    return best
+
+
+def tuning_table(trials: Sequence[Trial], metric: str) -> Table:
+    """The trials, the best first."""
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
+    for heading in ("rule", "β", f"dev {metric}", "pass", "back-offs", "cond. 2", "seconds"):
+        table.add_column(heading, justify="left" if heading == "rule" else "right", no_wrap=True)
+    for trial in sorted(trials, key=lambda trial: -trial.score):
+        table.add_row(
+            trial.rule.name,
+            f"{trial.rule.beta:g}" if trial.rule.uses_beta else "",
+            f"{100 * trial.score:.2f}",
+            str(trial.epoch),
+            f"{100 * trial.rate('back_offs'):.1f} %",
+            f"{100 * trial.rate('condition_2_failures'):.1f} %",
+            f"{trial.seconds:.1f}",
+            style="bold" if trial is max(trials, key=lambda trial: trial.score) else None,
+        )
+    return table

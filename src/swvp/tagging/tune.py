@@ -1,0 +1,116 @@
+"""Owns the search for a rule: many trainings on the same arrays, chosen by their score on development data."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import NamedTuple
+
+import numpy as np
+
+from swvp.errors import InputError
+from swvp.learning.perceptron import Epoch
+from swvp.learning.rule import UpdateRule, as_rule
+from swvp.tagging.training import Training
+
+__all__ = ["BETAS", "RULES", "Trial", "candidates", "tune"]
+
+RULES = (
+    "csp",
+    "a-wm",
+    "b-wm",
+    "a-wm:sqrt",
+    "a-wmr:sqrt",
+    "a-uniform:count",
+    "a-wm:segments",
+    "a-wm:segments:sqrt",
+    "a-uniform:segments:sqrt",
+    "a-softmin:segments:sqrt",
+    "a-uniform:segments:count",
+    "a-wm:single+full:sqrt",
+)
+BETAS = (0.25, 0.5, 1.0, 2.0)
+
+
+class Trial(NamedTuple):
+    """One training: its best score, at which pass, and what happened in all of them."""
+
+    rule: UpdateRule
+    score: float
+    epoch: int
+    history: list[Epoch]
+
+    @property
+    def seconds(self) -> float:
+        return sum(epoch.seconds for epoch in self.history)
+
+    def rate(self, count: str) -> float:
+        """The share of updates that `count` counts, over all passes."""
+        updates = sum(epoch.updates for epoch in self.history)
+        return sum(getattr(epoch, count) for epoch in self.history) / max(updates, 1)
+
+
+def candidates(rules: Sequence[str] | None, betas: Sequence[float] | None) -> list[UpdateRule]:
+    """Every rule with every β, once where β makes no difference."""
+    found = []
+    for name in rules or RULES:
+        rule = as_rule(name)
+        found += [as_rule(name, beta=beta) for beta in (betas or BETAS)] if rule.uses_beta else [rule]
+    return list(dict.fromkeys(found))
+
+
+def tune(
+    training: Training,
+    rules: Sequence[UpdateRule],
+    *,
+    epochs: int,
+    patience: int | None,
+    jobs: int,
+    watch: Callable[[Trial, int], object] = lambda trial, done: None,
+) -> tuple[list[Trial], Training]:
+    """Train once with each rule, each from 0 on the same data in the same orders.
+
+    Returns the trials in the order of the rules, and the finished training of the best one: the highest score, the
+    earlier rule among equals. `training` is a new one and is left as it is.
+    """
+    if training.dev is None:
+        raise InputError("tuning needs development data to choose by")
+    best: tuple[float, int, Training] | None = None
+    trials: dict[int, Trial] = {}
+
+    def run(number: int) -> tuple[int, Training]:
+        own = fork(training, rules[number])
+        for _ in own.run(epochs, patience):
+            pass
+        return number, own
+
+    with ThreadPoolExecutor(max(1, jobs)) as pool:
+        pending = [pool.submit(run, number) for number in range(len(rules))]
+        try:
+            while pending:
+                future = next(as_completed(pending))
+                pending.remove(future)
+                number, own = future.result()
+                score = max(own.scores)
+                trials[number] = Trial(rules[number], score, own.best_epoch, own.history)
+                if best is None or (-score, number) < best[:2]:
+                    best = -score, number, own
+                del own, future
+                watch(trials[number], len(trials))
+        except BaseException:
+            for future in pending:
+                future.cancel()
+            raise
+    assert best is not None
+    return [trials[number] for number in range(len(rules))], best[2]
+
+
+def fork(training: Training, rule: UpdateRule) -> Training:
+    """The same training from the beginning with another rule, with arrays of its own to work in."""
+    own = copy.copy(training)
+    own.model = type(training.model)(*(np.array(array) for array in training.model))
+    own.orders = copy.deepcopy(training.orders)
+    own.largest = training.largest.copy()
+    own.history, own.scores, own.rule = [], [], rule
+    return own
