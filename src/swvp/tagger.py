@@ -21,6 +21,7 @@ from swvp.structures.chain.encode import TemplateEncoder
 from swvp.structures.chain.templates import PRESETS, parse_templates
 from swvp.tagging.constraints import Constraint, barrier, check_allowed
 from swvp.tagging.corpus import Corpus, Labels, Sentences, check_pairs, corpus_of
+from swvp.tagging.inspect import WeightTable, explain, top_features, top_transitions
 from swvp.tagging.model import load_tagger, save_tagger
 from swvp.tagging.sentences import FeatureEncoder
 from swvp.tagging.training import Development, Progress, Training, Weights
@@ -174,7 +175,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Sentences) -> NDArray[np.object_]:
         """The labels of each sentence: an array of lists."""
         self._check_fitted()
-        problem = self._encode(corpus_of(X, None, getattr(self, "columns_", None), self.kind_))
+        problem = self._encode(self._corpus(X))
         names = np.array([*self.classes_, None], object)[self._predict_ids(problem, self._weights())].tolist()
         result = np.empty(len(X), object)
         for i, (a, b) in enumerate(zip(problem.offsets, problem.offsets[1:], strict=False)):
@@ -193,6 +194,21 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         right = [a == b for gold, guess in pairs for a, b in zip(gold, guess, strict=True)]
         return float(np.mean(right)) if right else 1.0
 
+    def top_features(self, label: Any = None, n: int = 20) -> WeightTable:
+        """The features with the largest weights, of one label or of all; a table in a notebook."""
+        self._check_fitted()
+        return top_features(self, label, n)
+
+    def top_transitions(self, n: int = 20) -> WeightTable:
+        """The transitions between labels with the largest weights."""
+        self._check_fitted()
+        return top_transitions(self, n)
+
+    def explain(self, sentence: Sequence[Any], position: int | None = None, n: int = 5) -> WeightTable:
+        """The features that decided the labels of a sentence, or of one token: the n largest of each token."""
+        self._check_fitted()
+        return explain(self, self._corpus([sentence]), position, n)
+
     def save(self, path: str | Path) -> None:
         """Write the fitted tagger to one file, whole or not at all. It holds no code, so no function of a user's."""
         self._check_fitted()
@@ -206,6 +222,9 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
     def _rule(self) -> UpdateRule:
         names = ("substructures", "gamma", "approach", "beta", "step")
         return as_rule(self.rule, **{name: getattr(self, name) for name in names if getattr(self, name) is not None})
+
+    def _corpus(self, X: Sentences) -> Corpus:
+        return corpus_of(X, None, getattr(self, "columns_", None), self.kind_)
 
     def _weights(self) -> Weights:
         return {"w": self.coef_, "w_move": self.transitions_}

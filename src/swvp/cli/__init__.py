@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from swvp import __version__
-from swvp.cli import evaluate, experiment, predict, train
+from swvp.cli import evaluate, experiment, inspect, predict, train
 from swvp.errors import InputError
 
 __all__ = ["app", "main"]
@@ -28,6 +28,7 @@ app = typer.Typer(
 app.add_typer(train.app, name="train")
 app.command(epilog=predict.EXAMPLES)(predict.predict)
 app.command(epilog=evaluate.EXAMPLES)(evaluate.evaluate)
+app.command(epilog=inspect.EXAMPLES)(inspect.inspect)
 app.add_typer(experiment.app, name="experiment")
 
 

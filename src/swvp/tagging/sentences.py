@@ -95,8 +95,10 @@ class FeatureEncoder:
             raise InputError("a feature has the value NaN or infinity")
         return np.array(ids, np.uint32), array if (array != 1).any() else np.zeros(0), np.array(starts, np.int64)
 
-    def name(self, attribute: int) -> str:
-        return list(self.numbers)[attribute]
+    def names(self, attributes: Sequence[int]) -> list[str]:
+        """Attributes as users named them."""
+        names = list(self.numbers)
+        return [names[attribute] for attribute in attributes]
 
 
 def attributes_of(token: Any, before: str = "") -> Iterable[tuple[str, float]]:

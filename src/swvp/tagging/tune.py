@@ -48,7 +48,7 @@ class Trial(NamedTuple):
     def rate(self, count: str) -> float:
         """The share of updates that `count` counts, over all passes."""
         updates = sum(epoch.updates for epoch in self.history)
-        return sum(getattr(epoch, count) for epoch in self.history) / max(updates, 1)
+        return float(sum(getattr(epoch, count) for epoch in self.history) / max(updates, 1))
 
 
 def candidates(rules: Sequence[str] | None, betas: Sequence[float] | None) -> list[UpdateRule]:

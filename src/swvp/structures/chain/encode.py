@@ -120,22 +120,22 @@ class TemplateEncoder:
 
     def name(self, attribute: int) -> str:
         """An attribute as people read it: its template with the strings filled in."""
-        if self.hashed is not None:
-            return f"hashed {attribute}"
-        return self.name_of_key(int(self.keys[attribute]))
+        return self.names([attribute])[0]
 
-    def name_of_key(self, key: int) -> str:
+    def names(self, attributes: Sequence[int]) -> list[str]:
+        """Attributes as people read them; hashed ones have only their numbers."""
+        if self.hashed is not None:
+            return [f"hashed {attribute}" for attribute in attributes]
+        words = [list(vocabulary) for vocabulary in self.vocabularies]
+        radix = self.radix.tolist()
+        return [self._name(int(self.keys[attribute]), words, radix) for attribute in attributes]
+
+    def _name(self, key: int, words: Sequence[Sequence[str]], radix: Sequence[int]) -> str:
         key, template = divmod(key, len(self.templates))
         strings = []
         for slot, _ in self.atoms[self.starts[template] : self.starts[template + 1]][::-1]:
-            key, digit = divmod(key, int(self.radix[slot]))
-            words = self.words[slot]
-            outside = digit - len(words)
+            key, digit = divmod(key, radix[slot])
+            outside = digit - len(words[slot])
             beyond = f"<{outside - 2 * self.reach}>" if outside >= self.reach else f"<{outside + 1:+d}>"
-            strings.append(words[digit] if outside < 0 else beyond)
+            strings.append(words[slot][digit] if outside < 0 else beyond)
         return f"{self.templates[template].text} = {' & '.join(strings[::-1])}" if strings else "bias"
-
-    @property
-    def words(self) -> list[list[str]]:
-        """The strings of each slot by number."""
-        return [list(vocabulary) for vocabulary in self.vocabularies]

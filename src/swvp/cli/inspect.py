@@ -1,0 +1,106 @@
+"""Owns `swvp inspect`: what a model file holds, and what decides its predictions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+__all__ = ["EXAMPLES", "inspect"]
+
+EXAMPLES = """
+Examples:
+
+  swvp inspect chunker.swvp
+
+  swvp inspect chunker.swvp --label B-NP --top 30
+
+  swvp inspect pos.swvp --sentence "Time flies"
+
+  head -20 test.txt | swvp inspect chunker.swvp --explain -
+"""
+
+
+def inspect(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `swvp train` wrote.")],
+    label: Annotated[str | None, typer.Option(help="Show the features of this label only.")] = None,
+    top: Annotated[int, typer.Option(help="How many features and transitions to show.", min=0)] = 10,
+    sentence: Annotated[
+        str | None, typer.Option(help="Words between blanks: show what decides their labels (taggers of words only).")
+    ] = None,
+    explain: Annotated[
+        str | None, typer.Option(help="The same for the first sentence of a file, or - for standard input.")
+    ] = None,
+    encoding: Annotated[str, typer.Option(help="Of the file of --explain.")] = "utf-8",
+) -> None:
+    """Show what a model is, its heaviest features and transitions, or why it labels a sentence as it does."""
+    from rich.console import Console
+
+    from swvp.report.scores import table
+    from swvp.tagger import SequenceTagger
+    from swvp.tagging.inspect import WeightTable
+
+    console = Console(markup=False, highlight=False, emoji=False)
+    if not console.is_terminal:
+        console.width = 1000  # nothing to fit into
+    tagger = SequenceTagger.load(model)
+
+    def show(weights: WeightTable) -> None:
+        console.print(f"\n{weights.title}", style="bold")
+        console.print(table(weights.headings, weights.cells(), texts=len(weights.headings) - 1))
+
+    if sentence is not None:
+        show(tagger.explain(sentence.split()))
+        return
+    if explain is not None:
+        show(explained(tagger, explain, encoding))
+        return
+    for name, text in described(tagger, model):
+        console.print(f"{name:11} {text}", soft_wrap=not console.is_terminal)
+    if top:
+        show(tagger.top_features(label, top))
+        show(tagger.top_transitions(top))
+
+
+def explained(tagger: Any, source: str, encoding: str) -> Any:
+    """What decides the labels of the first sentence of a file."""
+    from swvp.data.table import is_conllu, read_table
+    from swvp.tagging.layout import layout_for_predicting, read_corpus
+
+    layout = layout_for_predicting(tagger)
+    table = read_table(source, encoding=encoding, conllu=is_conllu(source) or (source == "-" and layout.conllu))
+    corpus = read_corpus(table, layout, labelled=False, what="the tagger's training file")
+    assert corpus.columns is not None
+    words = [[strings[k] for k in ids] for strings, ids in zip(corpus.columns.strings, corpus.columns.ids, strict=True)]
+    tokens = list(zip(*words, strict=True))[: corpus.offsets[1]]
+    return tagger.explain([token[0] for token in tokens] if tagger.kind_ == "words" else tokens)
+
+
+def described(tagger: Any, path: Path) -> list[tuple[str, str]]:
+    """What the file says of itself."""
+    import numpy as np
+
+    rule = tagger._rule()
+    encoder = tagger.encoder_
+    weights = int(np.count_nonzero(tagger.coef_))
+    rows = [
+        ("file", f"{path}, {path.stat().st_size / 1e6:.1f} MB"),
+        ("labels", f"{len(tagger.classes_)}: {', '.join(map(str, tagger.classes_))}"),
+        ("attributes", f"{tagger.n_attributes_:,}, weights that are not 0: {weights:,}"),
+        ("rule", f"{rule.name}{f', β = {rule.beta:g}' if rule.uses_beta else ''}"),
+        ("weights", "averaged" if tagger.average else "last"),
+        ("constraint", str(tagger.constraint)),
+        ("passes", f"{len(tagger.history_)}, the weights are those of pass {tagger.best_epoch_}"),
+    ]
+    if tagger.dev_scores_:
+        rows.append(("dev scores", " ".join(f"{100 * score:.2f}" for score in tagger.dev_scores_)))
+    if tagger.history_:
+        last = tagger.history_[-1]
+        rows.append(
+            ("last pass", f"{last.mistakes:,} of {last.examples:,} sentences wrong, {last.back_offs:,} back-offs")
+        )
+    if tagger.kind_ != "features":
+        rows.append(("columns", ", ".join(tagger.columns_)))
+        rows.append(("templates", "; ".join(template.text for template in encoder.templates)))
+    return rows

@@ -1,0 +1,110 @@
+"""Owns looking into a tagger: the heaviest features and transitions, and the features behind one prediction."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from swvp.errors import InputError, unknown_name
+from swvp.tagging.corpus import Corpus
+from swvp.tagging.html import html_table
+
+__all__ = ["WeightTable", "explain", "top_features", "top_transitions"]
+
+EDGE = "(edge)"
+
+
+class WeightTable(NamedTuple):
+    """Rows of weights that show themselves as a table, in a notebook and as text."""
+
+    title: str
+    headings: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+
+    def cells(self) -> list[list[str]]:
+        return [[f"{cell:+.3f}" if isinstance(cell, float) else str(cell) for cell in row] for row in self.rows]
+
+    def __str__(self) -> str:
+        cells = [list(self.headings), *self.cells()]
+        widths = [max(len(row[k]) for row in cells) for k in range(len(self.headings))]
+        numbers = [bool(self.rows) and isinstance(self.rows[0][k], float) for k in range(len(widths))]
+        lines = [
+            "  ".join(f"{cell:>{w}}" if n else f"{cell:{w}}" for cell, w, n in zip(row, widths, numbers, strict=True))
+            for row in cells
+        ]
+        return "\n".join([self.title, *(line.rstrip() for line in lines)])
+
+    def _repr_html_(self) -> str:
+        return html_table(self.title, self.headings, self.cells())
+
+
+def top_features(tagger: Any, label: Any = None, n: int = 20) -> WeightTable:
+    """The attributes with the largest |weight|, of one label or of all."""
+    columns = range(len(tagger.classes_)) if label is None else [number_of(tagger, label)]
+    weights = tagger.coef_[:, columns]
+    flat = np.abs(weights).ravel()
+    count = min(n, int(np.count_nonzero(flat)))
+    best = np.argpartition(-flat, max(count - 1, 0))[:count] if count else np.zeros(0, np.int64)
+    best = best[np.lexsort((best, -flat[best]))]
+    attributes, places = np.unravel_index(best, weights.shape)
+    names = tagger.encoder_.names(attributes.tolist())
+    rows = [
+        (tagger.classes_[columns[k]], name, float(weights[a, k]))
+        for name, a, k in zip(names, attributes, places, strict=True)
+    ]
+    return WeightTable("Features with the largest weights", ("label", "feature", "weight"), rows)
+
+
+def top_transitions(tagger: Any, n: int = 20) -> WeightTable:
+    """The transitions with the largest |weight|; (edge) is before the first and after the last token."""
+    weights = np.where(np.isfinite(tagger.barrier_), tagger.transitions_, 0.0)
+    order = np.argsort(-np.abs(weights), axis=None, kind="stable")[:n]
+    names = [*map(str, tagger.classes_), EDGE]
+    pairs = zip(*np.unravel_index(order, weights.shape), strict=True)
+    rows = [(names[a], names[b], float(weights[a, b])) for a, b in pairs if weights[a, b] != 0]
+    return WeightTable("Transitions with the largest weights", ("from", "to", "weight"), rows)
+
+
+def explain(tagger: Any, corpus: Corpus, position: int | None = None, n: int = 5) -> WeightTable:
+    """For each token of one sentence, what spoke for its label and against the label that came second.
+
+    The second is the label with the next highest score at this token, everything else as predicted. A row is one
+    feature, with its weight for the first label minus that for the second; the n largest are shown for each token.
+    """
+    problem = tagger._encode(corpus)
+    predicted = tagger._predict_ids(problem, tagger._weights()).astype(int)
+    size, edge = len(predicted), len(tagger.classes_)
+    if position is not None and not 0 <= position < size:
+        raise InputError(f"there is no token {position}: the sentence has {size}")
+    moves = tagger.transitions_ + tagger.barrier_
+    words = corpus.words() or [str(t) for t in range(size)]
+    rows: list[tuple[Any, ...]] = []
+    for t in range(size) if position is None else [position]:
+        attributes = problem.attributes[problem.starts[t] : problem.starts[t + 1]]
+        values = problem.values[problem.starts[t] : problem.starts[t + 1]] if len(problem.values) else 1.0
+        weights = tagger.coef_[attributes] * np.reshape(values, (-1, 1))
+        before = predicted[t - 1] if t else edge
+        after = predicted[t + 1] if t + 1 < size else edge
+        score = weights.sum(axis=0) + moves[before, :edge] + moves[:edge, after]
+        first = predicted[t]
+        others = [k for k in np.argsort(-score, kind="stable") if k != first]
+        second = int(others[0]) if others else int(first)
+        labels = (tagger.classes_[first], tagger.classes_[second])
+        parts = list(
+            zip(tagger.encoder_.names(attributes.tolist()), weights[:, first] - weights[:, second], strict=True)
+        )
+        before_name, after_name = ([*tagger.classes_, EDGE][k] for k in (before, after))
+        if np.isfinite(score[second]):
+            parts.append((f"after {before_name}", moves[before, first] - moves[before, second]))
+            parts.append((f"before {after_name}", moves[first, after] - moves[second, after]))
+        parts = sorted((part for part in parts if part[1] != 0), key=lambda part: -abs(part[1]))[:n]
+        rows += [(words[t], *labels, name, float(weight)) for name, weight in parts]
+    title = "What decided the labels: weight for the label minus weight for the second best"
+    return WeightTable(title, ("token", "label", "second", "feature", "difference"), rows)
+
+
+def number_of(tagger: Any, label: Any) -> int:
+    if label not in tagger.classes_:
+        raise unknown_name("label", str(label), [str(name) for name in tagger.classes_])
+    return int(tagger.classes_.index(label))
