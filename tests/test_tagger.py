@@ -160,7 +160,18 @@ def test_allowed_transitions_may_be_pairs_or_a_function(data):
 
 def test_training_data_that_break_the_constraint_are_refused():
     with pytest.raises(InputError, match="sentence 1, token 1: the constraint does not allow I-X after O;"):
-        tagger(constraint="iob2").fit([["a"], ["b", "c"]], [["B-X"], ["O", "I-X"]])
+        tagger(constraint="bioes").fit([["a"], ["b", "c"]], [["S-X"], ["O", "I-X"]])
+    with pytest.raises(InputError, match="sentence 0, token 1: the constraint does not allow the end after B-X;"):
+        tagger(constraint="bioes").fit([["a", "b"]], [["S-X", "B-X"]])
+
+
+def test_iob1_is_read_as_iob2_and_told():
+    X, y = [["a", "b", "c", "d"], ["e", "f"]], [["I-X", "I-X", "B-X", "I-Y"], ["O", "I-X"]]
+    with pytest.warns(UserWarning, match=r"3 labels begin a phrase with I-.* \(the first: sentence 0, token 0\)"):
+        read = tagger(constraint="iob2").fit(X, y)
+    assert read.classes_ == ["B-X", "B-Y", "I-X", "O"]
+    given = tagger(constraint="iob2").fit(X, [["B-X", "I-X", "B-X", "B-Y"], ["O", "B-X"]])
+    np.testing.assert_array_equal(read.coef_, given.coef_)
 
 
 def test_empty_sentences_and_new_words_are_fine(data):

@@ -19,7 +19,7 @@ from swvp.learning.rule import UpdateRule, as_rule
 from swvp.structures.chain.attributes import AttributeChain, new_model, predict_all
 from swvp.structures.chain.encode import TemplateEncoder
 from swvp.structures.chain.templates import PRESETS, parse_templates
-from swvp.tagging.constraints import Constraint, barrier, check_allowed
+from swvp.tagging.constraints import Constraint, barrier, check_allowed, repaired
 from swvp.tagging.corpus import Corpus, Labels, Sentences, check_pairs, corpus_of
 from swvp.tagging.inspect import WeightTable, explain, top_features, top_transitions
 from swvp.tagging.model import load_tagger, save_tagger
@@ -146,6 +146,8 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
                 raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
         if corpus.labels is None or not corpus.tokens:
             raise InputError("no tokens to learn from")
+        corpus = repaired(self.constraint, corpus)
+        assert corpus.labels is not None
         self.classes_ = sorted(corpus.labels.names)
         gold = self._gold(corpus, self.classes_).astype(np.uint32)
         self.barrier_ = barrier(self.constraint, self.classes_)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import warnings
 from typing import Annotated
 
 import typer
@@ -47,11 +48,17 @@ def options(
     """Structured prediction with the Structured Weighted Violations Perceptron."""
 
 
+def show_warning(message: Warning | str, *_: object) -> None:
+    """A warning as a line for people."""
+    print(f"swvp: note: {message}", file=sys.stderr)
+
+
 def main() -> None:
     """Run the command line; input errors end in one line and exit code 2."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot show β shows ?
+    warnings.showwarning = show_warning  # type: ignore[assignment]
     try:
         app()
     except InputError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
@@ -10,8 +11,9 @@ from numpy.typing import NDArray
 
 from swvp.errors import InputError, unknown_name
 from swvp.structures.operations import Floats, Ints
+from swvp.tagging.corpus import Corpus, numbered
 
-__all__ = ["SCHEMES", "barrier", "check_allowed"]
+__all__ = ["SCHEMES", "barrier", "before_and_after", "check_allowed", "repaired"]
 
 BOUNDARY = None
 
@@ -62,14 +64,42 @@ def barrier(constraint: Constraint | None, labels: Sequence[Any]) -> Floats:
     return np.where(open_to, 0.0, -np.inf)
 
 
+def repaired(constraint: Constraint | None, corpus: Corpus) -> Corpus:
+    """Labels in which I-X begins a phrase, as IOB1 has them, read as IOB2 if that is the constraint: B-X.
+
+    conlleval finds the same phrases in both. What was changed is told in a warning.
+    """
+    labels = corpus.labels
+    if constraint not in ("bio", "iob2") or labels is None or not all(isinstance(name, str) for name in labels.names):
+        return corpus
+    before, _ = before_and_after(labels.ids, corpus.offsets, len(labels.names))
+    broken = np.flatnonzero(np.isneginf(barrier("iob2", labels.names)[before, labels.ids]))
+    if not len(broken):
+        return corpus
+    texts = np.array(labels.names, object)[labels.ids]
+    texts[broken] = ["B" + text[1:] for text in texts[broken]]
+    warnings.warn(
+        f"{len(broken)} labels begin a phrase with I-, read as B- for the constraint '{constraint}' "
+        f"(the first: {corpus.place(int(broken[0]))})",
+        stacklevel=4,
+    )
+    return corpus._replace(labels=numbered(texts.tolist()))
+
+
+def before_and_after(ids: NDArray[Any], offsets: Ints, edge: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The label before and the label after each token; `edge` outside its sentence."""
+    first, last = offsets[:-1][np.diff(offsets) > 0], offsets[1:][np.diff(offsets) > 0] - 1
+    before, after = np.roll(ids, 1), np.roll(ids, -1)
+    before[first], after[last] = edge, edge
+    return before, after
+
+
 def check_allowed(bars: Floats, labels: Sequence[Any], gold: NDArray[Any], offsets: Ints, place: Place) -> None:
     """Refuse training data that break the constraint, naming the first place."""
     if np.isfinite(bars).all() or not len(gold):
         return
     end = len(labels)
-    first, last = offsets[:-1][np.diff(offsets) > 0], offsets[1:][np.diff(offsets) > 0] - 1
-    before, after = np.roll(gold, 1), np.roll(gold, -1)
-    before[first], after[last] = end, end
+    before, after = before_and_after(gold, offsets, end)
     names = [*labels, "the end"]
     broken = np.flatnonzero(np.isneginf(bars[before, gold]))
     ending = np.flatnonzero(np.isneginf(bars[gold, after]) & (after == end))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp.structures.operations import Ints
+from swvp.tagging.constraints import before_and_after
 from swvp.tagging.evaluate import Counts, phrases
 
 __all__ = ["PhraseCounter"]
@@ -36,9 +37,7 @@ class PhraseCounter:
 
     def phrases(self, ids: Numbers, offsets: Ints) -> tuple[Ints, Ints, Ints]:
         """The phrases of all sentences, as (first token, token after the last, type)."""
-        first, last = offsets[:-1][np.diff(offsets) > 0], offsets[1:][np.diff(offsets) > 0] - 1
-        before, after = np.roll(ids, 1), np.roll(ids, -1)
-        before[first], after[last] = self.outside, self.outside
+        before, after = before_and_after(ids, offsets, self.outside)
         begin = np.flatnonzero(self.begins[before, ids])
         end = np.flatnonzero(self.closes[ids, after])
         return begin, end + 1, self.kind[ids[begin]]
