@@ -95,6 +95,21 @@ def test_what_hardly_counts_at_first_may_count_in_the_end():
     assert chain_marginals(node, moves).log_z == -np.inf
 
 
+def test_what_gets_small_in_small_steps_is_not_lost():
+    moves = np.zeros((3, 3))
+    moves[0, 2] = moves[0, 1] = -np.inf  # 1 must be the last, and so all of them
+    moves[1, 1] = -150.0
+    agree(np.array([[0.0, -600.0], [0.0, 0.0]]), moves, 1.0)
+
+
+def test_labels_that_cannot_be_reached_do_no_harm_however_good_they_are():
+    moves = np.zeros((3, 3))
+    moves[[2, 1], 0] = -np.inf  # neither first nor after 1
+    node = np.tile([0.0, -450.0], (5, 1))
+    assert forward(5, node, transitions(moves), new_room(2, 5))[1] == CHECKED
+    agree(node, moves, 1.0)
+
+
 @pytest.mark.parametrize("barred", [False, True], ids=["free", "barred"])
 def test_long_chains_with_large_scores(barred):
     rng = np.random.default_rng(2)
