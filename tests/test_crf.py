@@ -1,0 +1,212 @@
+"""Training by likelihood: the objective and its gradient, where it ends, and L-BFGS."""
+
+import itertools
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.optimize import check_grad, minimize
+from scipy.special import logsumexp
+
+from swvp.errors import InputError
+from swvp.structures import operations
+from swvp.structures.chain.attributes import new_model
+from swvp.tagging.crf import Objective, iterations
+from swvp.tagging.lbfgs import descend
+from test_attributes import ATTRIBUTES, BARRIERS, LABELS, LONGEST, PlainTagger, as_problem, random_examples
+
+L2 = 0.3
+NO_BARRIER = np.zeros((LABELS + 1, LABELS + 1))
+
+
+def written_out(X, Y, barrier, w):
+    plain = PlainTagger(barrier)
+    total = L2 / 2 * w @ w
+    for x, y in zip(X, Y, strict=True):
+        outputs = [z for z in itertools.product(range(LABELS), repeat=len(x)) if plain.allowed(z)]
+        total += logsumexp([w @ plain.joint_feature(x, z) for z in outputs]) - w @ plain.joint_feature(x, y)
+    return total
+
+
+def as_objective(X, Y, barrier=None, *, valued=False, **options):
+    bars = NO_BARRIER if barrier is None else barrier
+    return Objective(as_problem(X, Y, valued=valued), ATTRIBUTES, bars, L2, **options)
+
+
+def gradient(objective, w):
+    result = np.empty_like(w)
+    objective(w, result)
+    return result
+
+
+def value(objective, w):
+    return objective(w, np.empty_like(w))
+
+
+@pytest.mark.parametrize("barrier", BARRIERS.values(), ids=BARRIERS)
+@pytest.mark.parametrize("valued", [False, True], ids=["unit", "valued"])
+def test_the_objective_and_its_gradient(valued, barrier):
+    rng = np.random.default_rng([valued, barrier is None])
+    X, Y = random_examples(rng, valued=valued, barrier=barrier, examples=40)
+    objective = as_objective(X, Y, barrier, valued=valued)
+    for spread in (0.0, 1.0, 100.0):  # the last by logarithms
+        w = rng.normal(size=ATTRIBUTES * LABELS + (LABELS + 1) ** 2) * spread
+        assert value(objective, w) == pytest.approx(written_out(X, Y, barrier, w), rel=1e-10)
+        error = check_grad(lambda v: value(objective, v), lambda v: gradient(objective, v), w, seed=0)
+        assert error < 1e-6 * max(1.0, float(np.linalg.norm(gradient(objective, w))), spread * spread)
+
+
+def trained(X, Y, barrier=None, **options):
+    model = new_model(ATTRIBUTES, LABELS, LONGEST, barrier)
+    settings = {"l2": L2, "tolerance": 1e-12} | options
+    return model, list(iterations(as_problem(X, Y, valued=False), model, **settings))
+
+
+def test_it_ends_where_scipy_ends():
+    X, Y = random_examples(np.random.default_rng(1), valued=False, examples=40)
+    objective = as_objective(X, Y)
+    size = ATTRIBUTES * LABELS + (LABELS + 1) ** 2
+    best = minimize(
+        lambda w: (value(objective, w), gradient(objective, w)),
+        np.zeros(size),
+        jac=True,
+        method="L-BFGS-B",
+        options={"ftol": 0, "gtol": 1e-8},
+    )
+    model, history = trained(X, Y)
+    assert history[-1].objective == pytest.approx(best.fun, rel=1e-9)
+    np.testing.assert_allclose(operations.weights(model), best.x, atol=1e-4)
+
+
+def test_it_ends_where_crfsuite_ends():
+    """CRFsuite has no transitions from and to the boundary: attributes of the first and the last token stand in."""
+    pycrfsuite = pytest.importorskip("pycrfsuite")
+    X, Y = random_examples(np.random.default_rng(2), valued=False, examples=60)
+    trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
+    trainer.set_params(
+        {
+            "c1": 0.0,
+            "c2": L2 / 2,
+            "feature.possible_states": True,
+            "feature.possible_transitions": True,
+            "max_iterations": 1000,
+            "epsilon": 1e-10,
+            "delta": 1e-14,
+        }
+    )
+    for x, y in zip(X, Y, strict=True):
+        tokens = [[f"a{a}" for a, _ in position] for position in x]
+        tokens[0].append("first")
+        tokens[-1].append("last")
+        trainer.append(tokens, [str(label) for label in y])
+    with tempfile.TemporaryDirectory() as folder:
+        trainer.train(str(Path(folder) / "model"))
+        tagger = pycrfsuite.Tagger()
+        tagger.open(str(Path(folder) / "model"))
+        theirs = tagger.info()
+        tagger.close()
+    model, _ = trained(X, Y)
+    for a, y in itertools.product(range(ATTRIBUTES), range(LABELS)):
+        assert model.w[a, y] == pytest.approx(theirs.state_features.get((f"a{a}", str(y)), 0.0), abs=2e-3)
+    for a, b in itertools.product(range(LABELS), repeat=2):
+        assert model.w_move[a, b] == pytest.approx(theirs.transitions.get((str(a), str(b)), 0.0), abs=2e-3)
+    for y in range(LABELS):
+        assert model.w_move[LABELS, y] == pytest.approx(theirs.state_features.get(("first", str(y)), 0.0), abs=2e-3)
+        assert model.w_move[y, LABELS] == pytest.approx(theirs.state_features.get(("last", str(y)), 0.0), abs=2e-3)
+    assert len(theirs.state_features) > ATTRIBUTES * LABELS / 2
+
+
+def test_each_iteration_is_better_and_the_model_is_at_it():
+    X, Y = random_examples(np.random.default_rng(3), valued=False, examples=40)
+    problem, objective = as_problem(X, Y, valued=False), as_objective(X, Y)
+    model = new_model(ATTRIBUTES, LABELS, LONGEST)
+    before = np.inf
+    for number, iteration in enumerate(iterations(problem, model, l2=L2, tolerance=1e-9), 1):
+        w = operations.weights(model)
+        assert iteration.iteration == number
+        assert iteration.examples == 40
+        assert iteration.objective < before
+        assert value(objective, w) == pytest.approx(iteration.objective, rel=1e-12)
+        assert iteration.log_likelihood == pytest.approx(L2 / 2 * w @ w - iteration.objective)
+        assert iteration.gradient_norm == pytest.approx(np.linalg.norm(gradient(objective, w)))
+        assert iteration.norm == pytest.approx(np.linalg.norm(w))
+        assert objective.wrong.tolist() == [iteration.mistakes, iteration.wrong_positions]
+        np.testing.assert_array_equal(model.moves, model.w_move)
+        before = iteration.objective
+        if number == 4:  # early stop: the model stays where it is
+            break
+    assert number == 4
+    np.testing.assert_array_equal(operations.weights(model), w)
+    assert len(trained(X, Y, limit=3)[1]) == 3
+    assert list(iteration.as_dict())[:3] == ["iteration", "examples", "objective"]
+
+
+def test_wrong_tokens_are_counted():
+    X, Y = random_examples(np.random.default_rng(4), valued=False, examples=12)
+    objective = as_objective(X, Y)
+    w = np.zeros(ATTRIBUTES * LABELS + (LABELS + 1) ** 2)
+    w[: ATTRIBUTES * LABELS : LABELS] = 1.0  # label 0 everywhere
+    value(objective, w)
+    assert objective.wrong[1] == sum(label != 0 for y in Y for label in y)
+    assert objective.wrong[0] == sum(any(y) for y in Y)
+
+
+def test_training_goes_on_from_the_weights_of_the_model():
+    X, Y = random_examples(np.random.default_rng(5), valued=False, examples=40)
+    model, history = trained(X, Y)
+    again = next(iterations(as_problem(X, Y, valued=False), model, l2=L2), None)
+    assert again is None or again.objective <= history[-1].objective
+
+
+def test_threads_change_no_weight():
+    X, Y = random_examples(np.random.default_rng(6), valued=False, examples=40)
+    one, two = (trained(X, Y, n_jobs=jobs, limit=5)[0] for jobs in (1, 2))
+    assert operations.weights(one).tobytes() == operations.weights(two).tobytes()
+
+
+def test_a_barrier_is_no_weight_and_must_allow_the_gold_labels():
+    barrier = BARRIERS["barred"]
+    X, Y = random_examples(np.random.default_rng(7), valued=False, barrier=barrier, examples=40)
+    model, _ = trained(X, Y, barrier)
+    assert np.isneginf(model.moves[np.isneginf(barrier)]).all()
+    assert not model.w_move[np.isneginf(barrier)].any()
+    assert model.w_move[np.isfinite(barrier)].any()
+    X, Y = random_examples(np.random.default_rng(7), valued=False, examples=40)
+    with pytest.raises(InputError, match="forbids the labels of a training sentence"):
+        trained(X, Y, barrier)
+
+
+@pytest.mark.parametrize("options", [{"l2": -1.0}, {"l2": np.nan}, {"limit": 0}, {"memory": 0}, {"n_jobs": 0}])
+def test_bad_settings_are_one_clear_line(options):
+    X, Y = random_examples(np.random.default_rng(8), valued=False)
+    with pytest.raises(InputError, match=f"{next(iter(options))} must be"):
+        trained(X, Y, **options)
+
+
+def test_l_bfgs_finds_the_lowest_point_of_a_stretched_bowl():
+    rng = np.random.default_rng(9)
+    A = rng.normal(size=(30, 30)) * np.logspace(0, 1, 30)
+    A, b = A.T @ A + np.eye(30), rng.normal(size=30)
+
+    def bowl(x, slope):
+        slope[:] = A @ x - b
+        return x @ A @ x / 2 - b @ x
+
+    values = [reached.value for reached in itertools.islice(descend(bowl, np.ones(30), tolerance=0.0), 2000)]
+    assert values == sorted(values, reverse=True)
+    assert values[-1] == pytest.approx(-b @ np.linalg.solve(A, b) / 2, abs=1e-8)
+    b[:] = 0.0
+    assert list(descend(bowl, np.zeros(30))) == []  # nowhere to go
+    assert len(list(descend(bowl, np.ones(30), tolerance=1e-3))) < len(list(descend(bowl, np.ones(30))))
+
+
+def test_l_bfgs_lengthens_and_shortens_a_first_step_that_does_not_fit():
+    for scale in (1e-6, 1e6):
+
+        def far(x, slope, scale=scale):
+            slope[:] = np.tanh((x - 3) * scale) * scale
+            return float(np.log(np.cosh(np.clip((x - 3) * scale, -300, 300))).sum())
+
+        *_, last = descend(far, np.array([3 + 1 / scale]), tolerance=0.0)
+        assert abs(float(last.x[0]) - 3) * scale < 1e-4
