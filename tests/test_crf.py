@@ -208,5 +208,8 @@ def test_l_bfgs_lengthens_and_shortens_a_first_step_that_does_not_fit():
             slope[:] = np.tanh((x - 3) * scale) * scale
             return float(np.log(np.cosh(np.clip((x - 3) * scale, -300, 300))).sum())
 
-        *_, last = descend(far, np.array([3 + 1 / scale]), tolerance=0.0)
+        start, slope = np.array([3 + 1 / scale]), np.zeros(1)
+        far(start, slope)
+        assert abs(next(descend(far, start)).gradient[0]) < 0.9 * abs(slope[0])
+        *_, last = descend(far, start, tolerance=0.0)
         assert abs(float(last.x[0]) - 3) * scale < 1e-4
