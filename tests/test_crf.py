@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.optimize import check_grad, minimize
+from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from swvp.errors import InputError
@@ -53,8 +53,9 @@ def test_the_objective_and_its_gradient(valued, barrier):
     for spread in (0.0, 1.0, 100.0):  # the last by logarithms
         w = rng.normal(size=ATTRIBUTES * LABELS + (LABELS + 1) ** 2) * spread
         assert value(objective, w) == pytest.approx(written_out(X, Y, barrier, w), rel=1e-10)
-        error = check_grad(lambda v: value(objective, v), lambda v: gradient(objective, v), w, seed=0)
-        assert error < 1e-6 * max(1.0, float(np.linalg.norm(gradient(objective, w))), spread * spread)
+        steps = np.eye(len(w)) * 1e-5
+        differences = [(value(objective, w + step) - value(objective, w - step)) / 2e-5 for step in steps]
+        np.testing.assert_allclose(gradient(objective, w), differences, rtol=1e-5, atol=1e-5)
 
 
 def trained(X, Y, barrier=None, **options):
@@ -196,9 +197,10 @@ def test_l_bfgs_finds_the_lowest_point_of_a_stretched_bowl():
     values = [reached.value for reached in itertools.islice(descend(bowl, np.ones(30), tolerance=0.0), 2000)]
     assert values == sorted(values, reverse=True)
     assert values[-1] == pytest.approx(-b @ np.linalg.solve(A, b) / 2, abs=1e-8)
+    hasty = list(descend(bowl, np.ones(30), tolerance=1e-2))
+    assert 1 < len(hasty) < len(values)
     b[:] = 0.0
     assert list(descend(bowl, np.zeros(30))) == []  # nowhere to go
-    assert len(list(descend(bowl, np.ones(30), tolerance=1e-3))) < len(list(descend(bowl, np.ones(30))))
 
 
 def test_l_bfgs_lengthens_and_shortens_a_first_step_that_does_not_fit():
@@ -210,6 +212,6 @@ def test_l_bfgs_lengthens_and_shortens_a_first_step_that_does_not_fit():
 
         start, slope = np.array([3 + 1 / scale]), np.zeros(1)
         far(start, slope)
-        assert abs(next(descend(far, start)).gradient[0]) < 0.9 * abs(slope[0])
+        assert next(descend(far, start)).gradient[0] < 0.9 * slope[0]
         *_, last = descend(far, start, tolerance=0.0)
         assert abs(float(last.x[0]) - 3) * scale < 1e-4
