@@ -22,6 +22,7 @@ from swvp.structures.chain.templates import PRESETS, parse_templates
 from swvp.structures.operations import averaged_weights, weights
 from swvp.tagging.constraints import Constraint, barrier, check_allowed
 from swvp.tagging.model import load_tagger, save_tagger
+from swvp.tagging.probabilities import Confidence, best_temperature, confidences, k_best_labels, marginals
 from swvp.tagging.sentences import FeatureEncoder, as_columns, kind_of, lengths
 
 __all__ = ["SequenceTagger"]
@@ -154,6 +155,52 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         pairs = zip(y, self.predict(X), strict=True)
         right = [a == b for gold, guess in pairs for a, b in zip(gold, guess, strict=True)]
         return float(np.mean(right)) if right else 1.0
+
+    def predict_k_best(self, X: Sentences, k: int) -> list[list[tuple[list[Any], float]]]:
+        """The k best label sequences of each sentence, best first, as (labels, score); fewer if fewer are allowed.
+
+        The first is what `predict` gives. Scores are sums of weights: only their differences mean something.
+        """
+        self._check_fitted()
+        return k_best_labels(self, self._encode(X), k)
+
+    def predict_marginals(self, X: Sentences) -> list[list[dict[Any, float]]]:
+        """For each token the probability of each label, as sklearn-crfsuite gives it; read `confidence` first."""
+        self._check_fitted()
+        return marginals(self, self._encode(X))
+
+    def confidence(self, X: Sentences) -> list[Confidence]:
+        """For each sentence: `labels`, what `predict` gives; `tokens`, their marginals; `sequence`, that of them all.
+
+        These are not probabilities that the perceptron has learnt. They are exp(score / temperature_), divided by the
+        sum over all allowed label sequences. Without `fit_temperature` the temperature is 1 and the scale of the
+        scores arbitrary, so the numbers only order the tokens of a sentence, more or less; most are far too near to
+        1. After `fit_temperature` on held-out data they are right on average for data of that kind, which does not
+        make each of them right.
+        """
+        self._check_fitted()
+        return confidences(self, self._encode(X), self.predict(X))
+
+    def fit_temperature(self, X: Sentences, y: Sequence[Sequence[Any]], *, of: str = "tokens") -> Self:
+        """Set `temperature_` to what makes the gold labels of held-out data most probable; changes no prediction.
+
+        The data must not be those of `fit`: on these the tagger is right more often than elsewhere. `of` says whose
+        log-likelihood is made largest, that of "tokens" (their marginals) or of whole "sequences".
+        """
+        self._check_fitted()
+        check_pairs(X, y)
+        self.temperature_ = best_temperature(self, self._encode(X), y, of)
+        return self
+
+    @property
+    def temperature_(self) -> float:
+        """What scores are divided by before they become probabilities: 1 unless fitted for the weights it has now."""
+        temperature, weights = self.__dict__.get("_temperature", (1.0, None))
+        return float(temperature) if weights is getattr(self, "coef_", None) else 1.0
+
+    @temperature_.setter
+    def temperature_(self, value: float) -> None:
+        self._temperature = (value, self.coef_)
 
     def save(self, path: str | Path) -> None:
         """Write the fitted tagger to one file, whole or not at all. It holds no code, so no function of a user's."""

@@ -34,6 +34,7 @@ def save_tagger(tagger: Any, path: Path) -> None:
         "labels": tagger.classes_,
         "tokens": tagger.kind_,
         "history": [epoch.as_dict() for epoch in tagger.history_],
+        "temperature": tagger.temperature_,
     }
     encoder = tagger.encoder_
     if isinstance(encoder, FeatureEncoder):
@@ -108,6 +109,9 @@ def rebuild(contents: Contents, make: Callable[..., Any]) -> Any:
     tagger.transitions_ = np.array(arrays["transitions"], np.float64)
     tagger.barrier_ = np.where(arrays["allowed"] > 0, 0.0, -np.inf)
     tagger.coef_ = dense(arrays, tagger.n_attributes_, len(labels))
+    temperature = meta.get("temperature", 1.0)
+    must(type(temperature) in (int, float) and 0 < temperature < np.inf, "temperature")
+    tagger.temperature_ = float(temperature)
     return tagger
 
 

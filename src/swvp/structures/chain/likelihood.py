@@ -17,7 +17,7 @@ from swvp.structures.chain.marginals import Room, Transitions, backward, forward
 from swvp.structures.chain.sequences import Ids
 from swvp.structures.operations import Floats, Ints
 
-__all__ = ["Occurrences", "expect", "gather", "occurrences", "path_score"]
+__all__ = ["Occurrences", "distributions", "expect", "gather", "occurrences", "path_score", "position_scores"]
 
 
 class Occurrences(NamedTuple):
@@ -49,6 +49,12 @@ def turn_over(attributes, values, starts, next_place, positions, sorted_values):
 
 
 @kernel
+def position_scores(problem: AttributeChain, first: int, n: int, w: Floats, node: Floats) -> None:
+    """Write Σ_a value·w(a, y) of the positions first:first + n."""
+    score_positions(problem.attributes, problem.values, problem.starts, first, n, w, node)
+
+
+@kernel
 def path_score(y, start, n, node, moves):
     """The score, divided by the temperature, of the n labels y[start:start + n]; -inf if they are forbidden."""
     labels = node.shape[1]
@@ -58,6 +64,30 @@ def path_score(y, start, n, node, moves):
         score += node[t, label] * moves.scale + moves.scaled[previous, label]
         previous = label
     return score + moves.scaled[previous, labels] if n else 0.0
+
+
+@kernel
+def distributions(
+    problem: AttributeChain,
+    w: Floats,
+    moves: Transitions,
+    node: Floats,
+    room: Room,
+    out: Floats,
+    scores: Floats,
+    log_z: Floats,
+) -> None:
+    """Write log Z of each sentence and the score of its labels in problem.y; if `out` has rows, P(y_t | x) there."""
+    unused = np.zeros_like(moves.factor)
+    for i in range(len(problem.offsets) - 1):
+        start = problem.offsets[i]
+        n = problem.offsets[i + 1] - start
+        score_positions(problem.attributes, problem.values, problem.starts, start, n, w, node)
+        log_z[i], way = forward(n, node, moves, room)
+        if len(problem.y):
+            scores[i] = path_score(problem.y, start, n, node, moves)
+        if len(out) and log_z[i] > -np.inf:
+            backward(n, node, moves, way, room, out, start, unused, unused)
 
 
 @kernel
