@@ -179,7 +179,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         make each of them right.
         """
         self._check_fitted()
-        return confidences(self, self._encode(X), self.predict(X))
+        return confidences(self, self._encode(X))
 
     def fit_temperature(self, X: Sentences, y: Sequence[Sequence[Any]], *, of: str = "tokens") -> Self:
         """Set `temperature_` to what makes the gold labels of held-out data most probable; changes no prediction.

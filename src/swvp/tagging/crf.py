@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from swvp.errors import InputError
 from swvp.structures.chain.attributes import AttributeChain, AttributeModel
@@ -136,13 +137,19 @@ def iterations(
     objective = Objective(problem, len(model.w), barrier, l2, n_jobs)
     began = time.perf_counter()
     steps = descend(objective, weights(model), memory=memory, tolerance=tolerance)
-    for number, (value, x, _) in zip(range(1, limit + 1), steps, strict=False):
-        w, w_move = objective.split(x)
+    libraries = ThreadpoolController()
+    for number in range(1, limit + 1):
+        # BLAS with threads of its own would add up in another order, and wait for cores that others use
+        with libraries.limit(limits=1, user_api="blas"):
+            reached = next(steps, None)
+        if reached is None:
+            return
+        w, w_move = objective.split(reached.x)
         model.w[:], model.w_move[:], model.moves[:] = w, w_move, w_move + barrier
         yield Iteration(
             iteration=number,
             examples=len(problem.offsets) - 1,
-            objective=value,
+            objective=reached.value,
             log_likelihood=objective.log_likelihood,
             gradient_norm=objective.gradient_norm,
             norm=objective.norm,

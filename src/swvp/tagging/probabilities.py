@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from swvp.errors import InputError, unknown_name
-from swvp.structures.chain.attributes import AttributeChain
+from swvp.structures.chain.attributes import AttributeChain, new_model, predict_all
 from swvp.structures.chain.likelihood import distributions, position_scores
 from swvp.structures.chain.marginals import new_room, transitions
 from swvp.structures.chain.paths import k_best, new_work
@@ -97,16 +97,19 @@ def marginals(tagger: Any, problem: AttributeChain) -> list[list[dict[Any, float
     return [rows[a:b] for a, b in zip(problem.offsets, problem.offsets[1:], strict=False)]
 
 
-def confidences(tagger: Any, problem: AttributeChain, predicted: Any) -> list[Confidence]:
-    """The probabilities of the labels predicted for each sentence, lists of labels."""
-    y = numbered(tagger, predicted)
+def confidences(tagger: Any, problem: AttributeChain) -> list[Confidence]:
+    """The best labels of each sentence and their probabilities."""
+    room = int(np.diff(problem.offsets).max(initial=0))
+    model = new_model(0, len(tagger.classes_), room)
+    model = model._replace(w=tagger.coef_, moves=tagger.transitions_ + tagger.barrier_)
+    y = np.empty(len(problem.starts) - 1, np.uint32)
+    predict_all(problem, model, y)
     found = distributions_of(tagger, problem._replace(y=y), tagger.temperature_)
     tokens = found.marginals[np.arange(len(y)), y]
     whole = np.exp(np.minimum(found.scores - found.log_z, 0.0)).tolist()
+    names = np.array([*tagger.classes_, None], object)[y].tolist()
     bounds = zip(problem.offsets, problem.offsets[1:], strict=False)
-    return [
-        Confidence(list(labels), tokens[a:b], p) for labels, (a, b), p in zip(predicted, bounds, whole, strict=True)
-    ]
+    return [Confidence(names[a:b], tokens[a:b], p) for (a, b), p in zip(bounds, whole, strict=True)]
 
 
 def numbered(tagger: Any, y: Sequence[Sequence[Any]]) -> Ids:
