@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self
@@ -21,10 +21,12 @@ from swvp.structures.chain.encode import TemplateEncoder
 from swvp.structures.chain.templates import PRESETS, parse_templates
 from swvp.tagging.constraints import Constraint, barrier, check_allowed, repaired
 from swvp.tagging.corpus import Corpus, Labels, Sentences, check_pairs, corpus_of
+from swvp.tagging.crf import LikelihoodTraining
 from swvp.tagging.inspect import WeightTable, explain, top_features, top_transitions
 from swvp.tagging.model import load_tagger, save_tagger
+from swvp.tagging.probabilities import Confidence, best_temperature, confidences, k_best_labels, marginals
 from swvp.tagging.sentences import FeatureEncoder
-from swvp.tagging.training import Development, Progress, Training, Weights
+from swvp.tagging.training import Development, Training, Watch, Weights, ignore
 
 __all__ = ["SequenceTagger"]
 
@@ -38,7 +40,8 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     rule : str or UpdateRule
-        A short name such as "csp" or "a-wm:segments:sqrt", or an `UpdateRule`.
+        A short name such as "csp" or "a-wm:segments:sqrt", or an `UpdateRule`; or "crf": no perceptron, but a
+        conditional random field with the same features, trained by likelihood (`epochs` iterations of L-BFGS).
     substructures, gamma, approach, beta, step : optional
         Replace that part of the rule.
     epochs : int
@@ -56,6 +59,8 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         Attributes that occur less often in training are left out.
     hashed : int, optional
         Hash attributes into so many numbers instead of numbering each: a bound on memory, some share their weights.
+    l2 : float
+        For rule "crf" only: the weight of ‖w‖²/2 beside the negative log-likelihood.
     patience : int, optional
         With development data, stop after so many passes without a better score.
     random_state : int, RandomState or None
@@ -95,6 +100,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         constraint: Constraint | None = None,
         minimum_count: int = 1,
         hashed: int | None = None,
+        l2: float = 1.0,
         patience: int | None = None,
         random_state: Any = None,
         n_jobs: int = 1,
@@ -112,6 +118,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         self.constraint = constraint
         self.minimum_count = minimum_count
         self.hashed = hashed
+        self.l2 = l2
         self.patience = patience
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -122,7 +129,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         y: Sequence[Sequence[Any]],
         *,
         dev: tuple[Sentences, Sequence[Sequence[Any]]] | None = None,
-        watch: Callable[[Progress], object] | None = None,
+        watch: Watch = ignore,
     ) -> Self:
         """Learn from sentences and the labels of their tokens.
 
@@ -131,14 +138,13 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         """
         corpus = corpus_of(X, y, self.columns)
         training = self.start(corpus, None if dev is None else corpus_of(*dev, self.columns))
-        for progress in training.run(self.epochs, self.patience):
-            if watch is not None:
-                watch(progress)
+        training.run(self.epochs, self.patience, watch)
         return self.finish(training)
 
     def start(self, corpus: Corpus, dev: Corpus | None = None) -> Training:
         """A training on a corpus, to be run and watched; `finish` takes its weights."""
-        rule = self._rule()
+        crf = self.rule == "crf"
+        rule = as_rule("csp") if crf else self._rule()
         for name in ("epochs", "minimum_count", "n_jobs", "patience", "hashed"):
             value = getattr(self, name)
             optional = name in ("patience", "hashed") and value is None
@@ -155,15 +161,15 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         problem = self._fit_encoder(corpus)._replace(y=gold)
         longest = int(np.diff(corpus.offsets).max())
         model = new_model(self.n_attributes_, len(self.classes_), longest, self.barrier_)
-        return Training(
-            problem,
-            model,
-            rule,
-            examples=len(corpus.offsets) - 1,
-            average=self.average,
-            orders=generator(self.random_state),
-            dev=None if dev is None else self._development(dev),
-        )
+        named: dict[str, Any] = {
+            "examples": len(corpus.offsets) - 1,
+            "average": self.average,
+            "orders": generator(self.random_state),
+            "dev": None if dev is None else self._development(dev),
+        }
+        if crf:
+            return LikelihoodTraining(problem, model, rule, l2=self.l2, n_jobs=self.n_jobs, **named)
+        return Training(problem, model, rule, **named)
 
     def finish(self, training: Training) -> Self:
         """Take the weights and the history of a training."""
@@ -210,6 +216,52 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         """The features that decided the labels of a sentence, or of one token: the n largest of each token."""
         self._check_fitted()
         return explain(self, self._corpus([sentence]), position, n)
+
+    def predict_k_best(self, X: Sentences, k: int) -> list[list[tuple[list[Any], float]]]:
+        """The k best label sequences of each sentence, best first, as (labels, score); fewer if fewer are allowed.
+
+        The first is what `predict` gives. Scores are sums of weights: only their differences mean something.
+        """
+        self._check_fitted()
+        return k_best_labels(self, self._encode(self._corpus(X)), k)
+
+    def predict_marginals(self, X: Sentences) -> list[list[dict[Any, float]]]:
+        """For each token the probability of each label, as sklearn-crfsuite gives it; read `confidence` first."""
+        self._check_fitted()
+        return marginals(self, self._encode(self._corpus(X)))
+
+    def confidence(self, X: Sentences) -> list[Confidence]:
+        """For each sentence: `labels`, what `predict` gives; `tokens`, their marginals; `sequence`, that of them all.
+
+        These are not probabilities that the perceptron has learnt. They are exp(score / temperature_), divided by the
+        sum over all allowed label sequences. Without `fit_temperature` the temperature is 1 and the scale of the
+        scores arbitrary, so the numbers only order the tokens of a sentence, more or less; most are far too near to
+        1. After `fit_temperature` on held-out data they are right on average for data of that kind, which does not
+        make each of them right.
+        """
+        self._check_fitted()
+        return confidences(self, self._encode(self._corpus(X)))
+
+    def fit_temperature(self, X: Sentences, y: Sequence[Sequence[Any]], *, of: str = "tokens") -> Self:
+        """Set `temperature_` to what makes the gold labels of held-out data most probable; changes no prediction.
+
+        The data must not be those of `fit`: on these the tagger is right more often than elsewhere. `of` says whose
+        log-likelihood is made largest, that of "tokens" (their marginals) or of whole "sequences".
+        """
+        self._check_fitted()
+        check_pairs(X, y)
+        self.temperature_ = best_temperature(self, self._encode(self._corpus(X)), y, of)
+        return self
+
+    @property
+    def temperature_(self) -> float:
+        """What scores are divided by before they become probabilities: 1 unless fitted for the weights it has now."""
+        temperature, weights = self.__dict__.get("_temperature", (1.0, None))
+        return float(temperature) if weights is getattr(self, "coef_", None) else 1.0
+
+    @temperature_.setter
+    def temperature_(self, value: float) -> None:
+        self._temperature = (value, self.coef_)
 
     def save(self, path: str | Path) -> None:
         """Write the fitted tagger to one file, whole or not at all. It holds no code, so no function of a user's."""

@@ -106,21 +106,27 @@ def run_training(tagger: SequenceTagger, training: Training, options: TaggerOpti
         path.unlink(missing_ok=True)
     kept = {name: value for name, value in tagger.get_params().items() if name not in NO_MATTER}
     stamped = stamp(training, json.loads(json.dumps(kept, default=repr)))
-    if resume(path, training, stamped):
+    if training.resumable and resume(path, training, stamped):
         messages.print(f"going on after pass {len(training.history)}, from {path}")
     lines = EpochLines(messages, training, tagger.epochs)
     saved = time.monotonic()
     with log_file(options.log) as log, interruptible(messages) as stop:
-        for progress in training.run(tagger.epochs, tagger.patience):
+
+        def after_pass(progress: Progress) -> None:
+            nonlocal saved
             lines.show(progress)
-            write_line(log, progress, options.log)
-            done = training.finished(tagger.epochs, tagger.patience)
-            if not done and (stop or time.monotonic() - saved >= options.checkpoint):
+            write_line(log, progress)
+            if training.finished(tagger.epochs, tagger.patience):
+                return
+            if training.resumable and (stop or time.monotonic() - saved >= options.checkpoint):
                 save_checkpoint(path, training, stamped)
                 saved = time.monotonic()
-            if stop and not done:
-                messages.print(f"stopped after pass {progress.epoch.epoch}; the same command goes on from there")
+            if stop:
+                on = "; the same command goes on from there" if training.resumable else ""
+                messages.print(f"stopped after pass {progress.epoch.epoch}{on}")
                 raise typer.Exit(130)
+
+        training.run(tagger.epochs, tagger.patience, after_pass)
 
 
 def checkpoint_path(options: TaggerOptions) -> Path:
@@ -165,7 +171,7 @@ def log_file(path: Path | None) -> Iterator[IO[str] | None]:
         raise cannot_write(path, error) from None
 
 
-def write_line(log: IO[str] | None, progress: Progress, path: Path | None) -> None:
+def write_line(log: IO[str] | None, progress: Progress) -> None:
     if log is not None:
         line = progress.epoch.as_dict() | {"dev_score": progress.score, "best": progress.best}
         log.write(json.dumps(line) + "\n")

@@ -39,6 +39,7 @@ def save_tagger(tagger: Any, path: Path) -> None:
         "dev_scores": tagger.dev_scores_,
         "best_epoch": tagger.best_epoch_,
         "layout": None if getattr(tagger, "layout_", None) is None else tagger.layout_.as_dict(),
+        "temperature": tagger.temperature_,
     }
     encoder = tagger.encoder_
     if isinstance(encoder, FeatureEncoder):
@@ -118,6 +119,9 @@ def rebuild(contents: Contents, make: Callable[..., Any]) -> Any:
     tagger.transitions_ = np.array(arrays["transitions"], np.float64)
     tagger.barrier_ = np.where(arrays["allowed"] > 0, 0.0, -np.inf)
     tagger.coef_ = dense(arrays, tagger.n_attributes_, len(labels))
+    temperature = meta.get("temperature", 1.0)
+    must(type(temperature) in (int, float) and 0 < temperature < np.inf, "temperature")
+    tagger.temperature_ = float(temperature)
     return tagger
 
 

@@ -6,7 +6,7 @@ that it can be kept on disk and gone on with (`swvp.tagging.checkpoint`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from swvp.structures.operations import Floats, Ints
 from swvp.tagging.evaluate import Counts, look_like_phrases
 from swvp.tagging.phrase_counts import PhraseCounter
 
-__all__ = ["Development", "Progress", "Training", "Weights"]
+__all__ = ["Development", "Progress", "Training", "Watch", "Weights", "ignore"]
 
 Weights = dict[str, Floats]
 """The arrays of weights of a model by name, without the room it works in."""
@@ -55,8 +55,17 @@ class Progress(NamedTuple):
     best: bool
 
 
+Watch = Callable[[Progress], object]
+
+
+def ignore(progress: Progress) -> None:
+    """Watches nothing."""
+
+
 class Training:
     """Passes over one problem with one rule; the best pass on `dev`, or the last one, gives the weights."""
+
+    resumable = True
 
     def __init__(
         self,
@@ -94,8 +103,11 @@ class Training:
         stale = patience is not None and bool(self.scores) and done - self.best_epoch >= patience
         return done >= epochs or no_mistake or stale
 
-    def run(self, epochs: int, patience: int | None = None) -> Iterator[Progress]:
-        """Train up to `epochs` passes in all; stop after `patience` passes that are not better than the best."""
+    def run(self, epochs: int, patience: int | None = None, watch: Watch = ignore) -> None:
+        """Train up to `epochs` passes in all; stop after `patience` passes that are not better than the best.
+
+        `watch` is called after each pass.
+        """
         if self.finished(epochs, patience):
             return
         for epoch in passes(
@@ -110,21 +122,23 @@ class Training:
             first=len(self.history) + 1,
         ):
             self.clock += self.examples
-            self.history.append(epoch)
-            yield self._scored(epoch)
+            self._record(epoch, watch)
             if self.finished(epochs, patience):
                 return
 
-    def _scored(self, epoch: Epoch) -> Progress:
+    def _record(self, epoch: Epoch, watch: Watch) -> None:
+        """Keep what a pass did, score it, and keep its weights if they are the best so far."""
+        self.history.append(epoch)
         if self.dev is None:
-            return Progress(epoch, None, True)
+            watch(Progress(epoch, None, True))
+            return
         weights = self.weights()
         score = self.dev.score(weights)
         best = not self.scores or score > max(self.scores)
         self.scores.append(score)
         if best:
             self.best = weights
-        return Progress(epoch, score, best)
+        watch(Progress(epoch, score, best))
 
     def weights(self) -> Weights:
         """The weights at this point: their mean over all examples seen, or the last ones."""

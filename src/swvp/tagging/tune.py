@@ -81,8 +81,7 @@ def tune(
 
     def run(number: int) -> tuple[int, Training]:
         own = fork(training, rules[number])
-        for _ in own.run(epochs, patience):
-            pass
+        own.run(epochs, patience)
         return number, own
 
     with ThreadPoolExecutor(max(1, jobs)) as pool:

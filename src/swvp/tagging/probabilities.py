@@ -1,0 +1,161 @@
+"""Owns what a tagger knows beside its best labels: the next best, marginals, confidences and their temperature.
+
+p(y | x) ∝ exp(score(y) / temperature), over the sequences that the constraint allows. A perceptron does not learn
+this p: its scores have an arbitrary scale. The temperature gives them the scale under which gold labels of held-out
+data are most probable; it changes no prediction.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from swvp.errors import InputError, unknown_name
+from swvp.structures.chain.attributes import AttributeChain, new_model, predict_all
+from swvp.structures.chain.likelihood import distributions, position_scores
+from swvp.structures.chain.marginals import new_room, transitions
+from swvp.structures.chain.paths import k_best, new_work
+from swvp.structures.chain.sequences import Ids
+from swvp.structures.operations import Floats
+
+__all__ = ["Confidence", "best_temperature", "confidences", "k_best_labels", "marginals"]
+
+MEASURES = ("tokens", "sequences")
+LEAST = 1e-300
+GRID = 12
+
+
+class Confidence(NamedTuple):
+    """How sure a tagger is of the labels it predicts for a sentence."""
+
+    labels: list[Any]
+    tokens: Floats  # P(y_t = labels[t] | x) of each token
+    sequence: float  # P(y = labels | x)
+
+
+class Distributions(NamedTuple):
+    marginals: Floats  # P(y_t = y | x), (positions, labels)
+    scores: Floats  # of the labels given, divided by the temperature
+    log_z: Floats
+
+
+def distributions_of(
+    tagger: Any, problem: AttributeChain, temperature: float, *, with_marginals: bool = True
+) -> Distributions:
+    """The distribution of the labels of each sentence; scores are those of problem.y."""
+    labels, sentences = len(tagger.classes_), len(problem.offsets) - 1
+    moves = transitions(tagger.transitions_ + tagger.barrier_, temperature)
+    out = np.zeros((len(problem.starts) - 1 if with_marginals else 0, labels))
+    scores, log_z = np.zeros(sentences), np.zeros(sentences)
+
+    def fill(part: NDArray[np.int64]) -> None:
+        a, b = part[0], part[-1] + 1
+        offsets = problem.offsets[a : b + 1]
+        size = int(np.diff(offsets).max())
+        node, room = np.zeros((size, labels)), new_room(labels, size)
+        some = problem._replace(offsets=offsets)
+        distributions(some, tagger.coef_, moves, node, room, out, scores[a:b], log_z[a:b])
+
+    if sentences:
+        parts = np.array_split(np.arange(sentences), min(tagger.n_jobs, sentences))
+        with ThreadPoolExecutor(len(parts)) as pool:
+            list(pool.map(fill, parts))
+    for i in np.flatnonzero(np.isneginf(log_z)):
+        size = problem.offsets[i + 1] - problem.offsets[i]
+        raise InputError(f"sentence {i}: the constraint allows no labels for its {size} tokens")
+    return Distributions(out, scores, log_z)
+
+
+def k_best_labels(tagger: Any, problem: AttributeChain, k: int) -> list[list[tuple[list[Any], float]]]:
+    """The k best labels of each sentence with their scores, best first; fewer if fewer are allowed."""
+    if not isinstance(k, numbers.Integral) or k < 1:
+        raise InputError(f"k must be a whole number of at least 1, not {k!r}")
+    size = int(np.diff(problem.offsets).max(initial=0))
+    moves, node = tagger.transitions_ + tagger.barrier_, np.zeros((size, len(tagger.classes_)))
+    work = new_work(int(k), len(tagger.classes_), size)
+    names = np.array([*tagger.classes_, None], object)
+    result = []
+    for start, end in zip(problem.offsets, problem.offsets[1:], strict=False):
+        n = int(end - start)
+        position_scores(problem, start, n, tagger.coef_, node)
+        count = k_best(n, node, moves, int(k), *work)
+        result.append([(names[work.paths[j, :n]].tolist(), float(work.scores[j])) for j in range(count)])
+    return result
+
+
+def marginals(tagger: Any, problem: AttributeChain) -> list[list[dict[Any, float]]]:
+    """The probability of each label at each token of each sentence."""
+    found = distributions_of(tagger, problem, tagger.temperature_).marginals.tolist()
+    rows = [dict(zip(tagger.classes_, row, strict=True)) for row in found]
+    return [rows[a:b] for a, b in zip(problem.offsets, problem.offsets[1:], strict=False)]
+
+
+def confidences(tagger: Any, problem: AttributeChain) -> list[Confidence]:
+    """The best labels of each sentence and their probabilities."""
+    room = int(np.diff(problem.offsets).max(initial=0))
+    model = new_model(0, len(tagger.classes_), room)
+    model = model._replace(w=tagger.coef_, moves=tagger.transitions_ + tagger.barrier_)
+    y = np.empty(len(problem.starts) - 1, np.uint32)
+    predict_all(problem, model, y)
+    found = distributions_of(tagger, problem._replace(y=y), tagger.temperature_)
+    tokens = found.marginals[np.arange(len(y)), y]
+    whole = np.exp(np.minimum(found.scores - found.log_z, 0.0)).tolist()
+    names = np.array([*tagger.classes_, None], object)[y].tolist()
+    bounds = zip(problem.offsets, problem.offsets[1:], strict=False)
+    return [Confidence(names[a:b], tokens[a:b], p) for (a, b), p in zip(bounds, whole, strict=True)]
+
+
+def numbered(tagger: Any, y: Sequence[Sequence[Any]]) -> Ids:
+    """Labels as numbers; those the tagger does not know are numbered after all others."""
+    number = {label: k for k, label in enumerate(tagger.classes_)}
+    return np.array([number.get(label, len(number)) for labels in y for label in labels], np.uint32)
+
+
+def best_temperature(tagger: Any, problem: AttributeChain, y: Sequence[Sequence[Any]], of: str = "tokens") -> float:
+    """The temperature under which the gold labels y of tokens, or of whole sentences, are most probable.
+
+    Left out is what no temperature can make probable: labels that the tagger does not know, and sentences with
+    labels that the constraint forbids.
+    """
+    if of not in MEASURES:
+        raise unknown_name("of", of, MEASURES)
+    labels, gold = len(tagger.classes_), numbered(tagger, y)
+    known = gold < labels
+    problem = problem._replace(y=np.minimum(gold, labels - 1).astype(np.uint32))
+    tokens = np.flatnonzero(known)
+    sentence_of = np.repeat(np.arange(len(y)), np.diff(problem.offsets))
+    usable = np.diff(problem.offsets) > 0
+    usable[sentence_of[~known]] = False
+    usable &= np.isfinite(distributions_of(tagger, problem, 1.0, with_marginals=False).scores)
+
+    def loss(log_temperature: float) -> float:
+        """-log p of the gold labels, a token or a sentence."""
+        tokenwise = of == "tokens"
+        found = distributions_of(tagger, problem, math.exp(log_temperature), with_marginals=tokenwise)
+        if tokenwise:
+            return float(-np.log(np.maximum(found.marginals[tokens, problem.y[tokens]], LEAST)).mean())
+        return float((found.log_z - found.scores)[usable].mean())
+
+    if not (len(tokens) if of == "tokens" else usable.any()):
+        raise InputError("no gold labels that the tagger can predict: a temperature cannot be found")
+    # the scale of scores is arbitrary: look for it first, in powers of 2, then for the lowest point near it
+    unit = math.log(scale_of(tagger, problem))
+    grid = unit + math.log(2) * np.arange(-GRID, GRID + 1)
+    lowest = grid[int(np.argmin([loss(point) for point in grid]))]
+    bounds = (lowest - math.log(2), lowest + math.log(2))
+    return math.exp(float(minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-3}).x))
+
+
+def scale_of(tagger: Any, problem: AttributeChain) -> float:
+    """How much the scores of labels at a token differ, or 1 if they do not."""
+    node = np.zeros((len(problem.starts) - 1, len(tagger.classes_)))
+    position_scores(problem, 0, len(node), tagger.coef_, node)
+    spread = float(node.std(1).mean()) if node.size else 0.0
+    return spread if spread > 0 else 1.0
