@@ -18,7 +18,7 @@ from numba.extending import overload
 
 from swvp import __version__
 
-__all__ = ["fingerprint", "implement", "inlined", "kernel", "operation", "uncached"]
+__all__ = ["fingerprint", "implement", "implements", "inlined", "kernel", "operation", "uncached"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -107,3 +107,8 @@ def implement(declared: Callable[..., Any], cls: type) -> Callable[[Function], F
         return implementation
 
     return register
+
+
+def implements(cls: type, declared: Any) -> bool:
+    """Whether a class implements an operation, for errors that come before anything is compiled."""
+    return declared.dispatch(cls) is not declared.dispatch(object)

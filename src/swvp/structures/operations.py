@@ -1,8 +1,9 @@
-"""Owns the seam between the algorithm and the structures: the four things a structure gives to `learning`.
+"""Owns the seam between the algorithm and the structures: what a structure gives to `learning`.
 
 `problem` holds the examples, `model` the weights, the sums for averaging and the room to work in. Their classes
 belong to a structure, which implements the operations below with `swvp.compiled.implement`; `learning` calls
-them and knows nothing of tags or trees.
+them and knows nothing of tags or trees. All need `longest`, `find_mistakes`, `margins` and `add`; only the step `mira`
+needs `direction`.
 """
 
 from __future__ import annotations
@@ -46,6 +47,16 @@ def add(
     """w += Σ_c amounts[c] · Δφ(x, y, m^J) with J = positions[starts[sets[c]]:starts[sets[c] + 1]], for c < count.
 
     `clock` is the number of examples seen before this one: the sums for averaging take clock · amount · Δφ.
+    """
+
+
+@operation
+def direction(
+    problem: Any, model: Any, i: int, starts: Ints, positions: Ints, sets: Ints, count: int, amounts: Floats
+) -> tuple[int, Ints, Floats]:
+    """What `add` adds, d = Σ_c amounts[c] · Δφ(x, y, m^J), as a sparse vector: (n, features, values), n pairs.
+
+    Features are numbered as in `weights`. One may come more than once: then its values add up.
     """
 
 

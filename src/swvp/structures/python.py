@@ -162,6 +162,23 @@ def add(
         model.delayed += clock * amount * delta(problem, model, i, J)
 
 
+@implement(operations.direction, PythonProblem)
+def direction(
+    problem: PythonProblem,
+    model: PythonModel,
+    i: int,
+    starts: Ints,
+    positions: Ints,
+    sets: Ints,
+    count: int,
+    amounts: Floats,
+) -> tuple[int, Ints, Floats]:
+    d = np.zeros_like(model.w)
+    for J, amount in zip(slices(starts, positions, sets[:count]), amounts[:count], strict=True):
+        d += amount * delta(problem, model, i, J)
+    return len(d), np.arange(len(d)), d
+
+
 @implement(operations.labels, PythonProblem)
 def labels(problem: PythonProblem, model: PythonModel, i: int) -> tuple[Label, Label]:
     return problem.Y[i], model.predicted
