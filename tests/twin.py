@@ -57,8 +57,8 @@ def gamma_of(name, margins, beta, zero):
     return [r / total for r in raw] if total > 0 else None
 
 
-def update(margins, zero, *, gamma, approach, beta, step, impose):
-    """How much of each mixed assignment to add, or None for a CSP update."""
+def update(margins, zero, *, gamma, approach, beta, impose):
+    """γ of each mixed assignment, or None for a CSP update."""
     used = [j for j, m in enumerate(margins) if m <= zero or approach == "balanced"]
     if not any(m <= zero for m in margins):
         return None
@@ -73,12 +73,20 @@ def update(margins, zero, *, gamma, approach, beta, step, impose):
         if total <= 0:
             return None
         weights = {j: g / total for j, g in weights.items()}
-    m = sum(g > 0 for g in weights.values())
-    factor = {"unit": 1.0, "sqrt": math.sqrt(m), "count": float(m)}[step]
-    return {j: factor * g for j, g in weights.items()}
+    return weights
 
 
-def train(problem, X, Y, w, *, epochs, substructures, gamma, approach, beta, step, impose):
+def length(step, C, terms, w):
+    """The factor of an update from its (γ, Δφ, |J|)."""
+    m = sum(g > 0 for g, _, _ in terms)
+    if step != "mira":
+        return {"unit": 1.0, "sqrt": math.sqrt(m), "count": float(m)}[step]
+    d = sum(g * delta for g, delta, _ in terms)
+    missing = sum(g * size for g, _, size in terms) - w @ d
+    return min(C, max(0.0, missing / (d @ d))) if (d @ d) > 0 else 0.0
+
+
+def train(problem, X, Y, w, *, epochs, substructures, gamma, approach, beta, step, impose, C=1.0):
     """Algorithm 2; returns the last weights, the naive average, and per pass (mistakes, back-offs)."""
     w = w.copy()
     every_w, history, largest = [], [], 0.0
@@ -98,13 +106,15 @@ def train(problem, X, Y, w, *, epochs, substructures, gamma, approach, beta, ste
                 deltas = [delta(J) for J in sets]
                 margins = [float(w @ d) for d in deltas]
                 largest = max(largest, *map(abs, margins))
-                fields = {"gamma": gamma, "approach": approach, "beta": beta, "step": step, "impose": impose}
-                amounts = update(margins, RELATIVE_ZERO * largest, **fields)
-                if amounts is None:
+                fields = {"gamma": gamma, "approach": approach, "beta": beta, "impose": impose}
+                weights = update(margins, RELATIVE_ZERO * largest, **fields)
+                if weights is None:
                     back_offs += 1
-                    w = w + delta(wrong)
+                    terms = [(1.0, delta(wrong), len(wrong))]
                 else:
-                    w = w + sum(a * deltas[j] for j, a in amounts.items())
+                    terms = [(g, deltas[j], len(sets[j])) for j, g in weights.items()]
+                factor = length(step, C, terms, w)
+                w = w + sum(factor * g * d for g, d, _ in terms)
             every_w.append(w)
         history.append((mistakes, back_offs))
         if not mistakes:

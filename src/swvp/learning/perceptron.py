@@ -14,29 +14,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.compiled import kernel, uncached
+from swvp.compiled import implements, in_python, kernel, uncached
 from swvp.errors import InputError
-from swvp.learning.example import CompiledRule, define_substructures, prepare, set_gamma
+from swvp.learning.counts import (
+    BACK_OFFS,
+    CONDITION_2_FAILURES,
+    COUNTS,
+    EXCLUDED,
+    MISTAKES,
+    NON_VIOLATING,
+    UPDATES,
+    VIOLATING,
+    WRONG_POSITIONS,
+)
+from swvp.learning.example import PythonRule, define_substructures, prepare, set_gamma
 from swvp.learning.gamma import RELATIVE_ZERO, choose, impose_condition_2, normalise, weighted_margin
 from swvp.learning.rule import UpdateRule
+from swvp.learning.step import step_length
 from swvp.learning.substructures import MOST_SETS
-from swvp.structures.operations import add, find_mistakes, longest, margins, weights
+from swvp.structures.operations import add, direction, find_mistakes, longest, margins, weights
 
-__all__ = ["Epoch", "generator", "passes"]
-
-COUNTS = (
-    "mistakes",
-    "updates",
-    "back_offs",
-    "violating",
-    "non_violating",
-    "condition_2_failures",
-    "excluded",
-    "wrong_positions",
-)
-(MISTAKES, UPDATES, BACK_OFFS, VIOLATING, NON_VIOLATING, CONDITION_2_FAILURES, EXCLUDED, WRONG_POSITIONS) = range(
-    len(COUNTS)
-)
+__all__ = ["COUNTS", "Epoch", "generator", "passes"]
 
 
 @kernel
@@ -93,17 +91,20 @@ def sweep(problem, model, rule, order, clock, largest, counts):
                     counts[CONDITION_2_FAILURES] += 1
 
         # w = w + Σ γ(m^J) Δφ(x, y, m^J); without a γ that meets the conditions, a CSP update: J = [L_x], γ = 1
-        counts[UPDATES] += 1
         if used == 0:
             counts[BACK_OFFS] += 1
             whole[1] = k
+            one[0] = 1.0
+            step = step_length(rule, problem, model, i, whole, wrong, first, 1, one, chosen_margin, used)
+            one[0] = step
             add(problem, model, i, whole, wrong, first, 1, one, clock + t)
         else:
-            if used > 1 and rule.power > 0:
-                step = float(used) ** rule.power
+            step = step_length(rule, problem, model, i, starts, positions, chosen, n_chosen, gamma, chosen_margin, used)
+            if step != 1:
                 for c in range(n_chosen):
                     gamma[c] *= step
             add(problem, model, i, starts, positions, chosen, n_chosen, gamma, clock + t)
+        counts[UPDATES] += step > 0
     return len(order)
 
 
@@ -148,8 +149,9 @@ def passes(
     an earlier training, give the number of examples it has seen, `clock`, and the array `largest` it has filled.
     """
     largest = np.zeros(1) if largest is None else largest
+    check_step(rule, problem)
     compiled = prepare(rule, in_python=not isinstance(problem, tuple))
-    run = sweep if isinstance(compiled, CompiledRule) else in_python(sweep)
+    run = in_python(sweep) if isinstance(compiled, PythonRule) else sweep
     if run is sweep and not type(problem).__module__.startswith("swvp."):
         run = uncached(sweep)
     for epoch in range(1, epochs + 1):
@@ -181,9 +183,10 @@ def generator(random_state: Any) -> np.random.Generator:
         raise InputError(f"random_state must be a seed ≥ 0, a generator or None, not {random_state!r}") from None
 
 
-def in_python(function: Any) -> Any:
-    """The plain Python of a kernel: what calls a user's functions cannot be compiled."""
-    return getattr(function, "py_func", function)
+def check_step(rule: UpdateRule, problem: Any) -> None:
+    """The step `mira` needs more of a structure than the others."""
+    if rule.step == "mira" and not implements(type(problem), direction):
+        raise InputError(f"rule '{rule.name}': {type(problem).__name__} does not offer the step mira; use another one")
 
 
 def too_many_substructures(rule: UpdateRule, example: int) -> InputError:

@@ -18,7 +18,8 @@ from swvp.structures.operations import Floats
 __all__ = ["APPROACHES", "PAPER_RULES", "STEPS", "UpdateRule", "as_rule", "register_gamma", "register_substructures"]
 
 APPROACHES = ("aggressive", "balanced")
-STEPS = {"unit": 0.0, "sqrt": 0.5, "count": 1.0}
+POWERS = {"unit": 0.0, "sqrt": 0.5, "count": 1.0}
+STEPS = (*POWERS, "mira")
 PAPER_RULES = ("csp", "a-wm", "a-wmr", "b-wm", "b-wmr")
 
 Gamma = Callable[[Floats, float], Sequence[float] | Floats]
@@ -67,7 +68,9 @@ class UpdateRule:
     approach : "aggressive" uses violations only, "balanced" all mixed assignments
     beta : the exponent of wm and wmr, the inverse temperature of softmin; > 0
     step : "unit" Σγ = 1 as in the paper; "sqrt" and "count" multiply that by √m and m, for m mixed
-        assignments with γ > 0
+        assignments with γ > 0; "mira" min(C, max(0, (loss - w·d) / ‖d‖²)) for d = Σγ(m^J) Δφ(x, y, m^J) and the
+        Hamming loss Σγ(m^J) |J|
+    C : the longest step of "mira"; > 0
     impose : exclude non-violating terms of a balanced update until γ condition (2) holds
 
     >>> UpdateRule(gamma="wm", approach="aggressive", substructures="segments", step="sqrt").name
@@ -79,6 +82,7 @@ class UpdateRule:
     approach: str = "aggressive"
     beta: float = 1.0
     step: str = "unit"
+    C: float = 1.0
     impose: bool = False
 
     def __post_init__(self) -> None:
@@ -88,11 +92,13 @@ class UpdateRule:
             raise unknown_name("gamma", self.gamma, (*GAMMAS, *own_gammas))
         if self.approach not in APPROACHES:
             raise unknown_name("approach", self.approach, APPROACHES)
-        if self.step not in tuple(STEPS):
+        if self.step not in STEPS:
             raise unknown_name("step", self.step, STEPS)
-        number = isinstance(self.beta, (int, float, np.number)) and not isinstance(self.beta, bool)
-        if not (number and math.isfinite(self.beta) and self.beta > 0):
-            raise InputError(f"beta must be a number > 0, not {self.beta!r}")
+        for field in ("beta", "C"):
+            value = getattr(self, field)
+            number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+            if not (number and math.isfinite(value) and value > 0):
+                raise InputError(f"{field} must be a number > 0, not {value!r}")
 
     @property
     def uses_beta(self) -> bool:
@@ -101,9 +107,10 @@ class UpdateRule:
 
     @property
     def name(self) -> str:
-        """The short name, which `as_rule` reads back (β is not part of it)."""
-        if self == dataclasses.replace(CSP, beta=self.beta):
-            return "csp"
+        """The short name, which `as_rule` reads back (β and C are not part of it)."""
+        for name, named in NAMED.items():
+            if self == dataclasses.replace(named, beta=self.beta, C=self.C):
+                return name
         parts = [f"{self.approach[0]}-{name_of(self.gamma)}"]
         parts += [name_of(self.substructures)] if self.substructures != "single" else []
         parts += [self.step] if self.step != "unit" else []
@@ -121,11 +128,14 @@ def name_of(part: Any) -> str:
     return part if isinstance(part, str) else getattr(part, "__name__", type(part).__name__)
 
 
-CSP = UpdateRule(substructures="full", gamma="uniform")
+NAMED = {
+    "csp": UpdateRule(substructures="full", gamma="uniform"),
+    "mira": UpdateRule(substructures="full", gamma="uniform", step="mira"),
+}
 
 
 def as_rule(rule: str | UpdateRule, **changes: Any) -> UpdateRule:
-    """The rule of a short name: csp, or (a|b)-GAMMA[:SUBSTRUCTURES][:STEP][:impose].
+    """The rule of a short name: csp, mira, or (a|b)-GAMMA[:SUBSTRUCTURES][:STEP][:impose].
 
     >>> as_rule("b-wmr", beta=2).approach
     'balanced'
@@ -134,13 +144,13 @@ def as_rule(rule: str | UpdateRule, **changes: Any) -> UpdateRule:
     """
     if isinstance(rule, UpdateRule):
         return dataclasses.replace(rule, **changes)
-    if rule == "csp":
-        return dataclasses.replace(CSP, **changes)
+    if rule in NAMED:
+        return dataclasses.replace(NAMED[rule], **changes)
     head, *parts = str(rule).split(":")
     letter, dash, gamma = head.partition("-")
     approach = {"a": "aggressive", "b": "balanced"}.get(letter)
     if approach is None or not dash:
-        every = ("csp", *(f"{letter}-{name}" for letter in "ab" for name in (*GAMMAS, *own_gammas)))
+        every = (*NAMED, *(f"{letter}-{name}" for letter in "ab" for name in (*GAMMAS, *own_gammas)))
         raise unknown_name("rule", rule, every)
     fields: dict[str, Any] = {"approach": approach, "gamma": gamma}
     value: Any

@@ -185,7 +185,9 @@ def add(problem, model, i, starts, positions, sets, count, amounts, clock):
 
 @inlined
 def put_part(model, symbol, previous, y, amount, size, features, values):
-    """Write the five features of a part, numbered as in w; the sixth, (x), never moves."""
+    """Write the five features of a part, numbered as in w; the sixth, (x), never moves. Returns how many there are."""
+    if amount == 0:
+        return size
     labels = len(model.w_label)
     first = model.w_emit.shape[0]
     features[size] = first + y
@@ -199,6 +201,7 @@ def put_part(model, symbol, previous, y, amount, size, features, values):
     features[size + 4] = first + (symbol * (labels + 1) + previous) * labels + y
     for f in range(size, size + 5):
         values[f] = amount
+    return size + 5
 
 
 @implement(operations.direction, IndicatorChain)
@@ -218,11 +221,10 @@ def direction(problem, model, i, starts, positions, sets, count, amounts):
         y_previous = np.int64(gold[start + k - 1]) if k else START
         z_previous = np.int64(predicted[k - 1]) if k else START
         total = amount[k, 0] + amount[k, 1] + amount[k, 2]
-        put_part(model, symbol, y_previous, y, total, size, features, values)
-        put_part(model, symbol, y_previous, z, -amount[k, 0], size + 5, features, values)
-        put_part(model, symbol, z_previous, y, -amount[k, 1], size + 10, features, values)
-        put_part(model, symbol, z_previous, z, -amount[k, 2], size + 15, features, values)
-        size += 20
+        size = put_part(model, symbol, y_previous, y, total, size, features, values)
+        size = put_part(model, symbol, y_previous, z, -amount[k, 0], size, features, values)
+        size = put_part(model, symbol, z_previous, y, -amount[k, 1], size, features, values)
+        size = put_part(model, symbol, z_previous, z, -amount[k, 2], size, features, values)
     return size, features, values
 
 
