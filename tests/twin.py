@@ -3,6 +3,8 @@
 import itertools
 import math
 
+import numpy as np
+
 RELATIVE_ZERO = 1e-10
 
 
@@ -117,6 +119,46 @@ def train(problem, X, Y, w, *, epochs, substructures, gamma, approach, beta, ste
                 w = w + sum(factor * g * d for g, d, _ in terms)
             every_w.append(w)
         history.append((mistakes, back_offs))
+        if not mistakes:
+            break
+    return w, sum(every_w) / len(every_w), history
+
+
+def box_solution(gram, gains, C):
+    """argmax gains·a - ½ a·gram·a over [0, C]: every a is 0, C or free, and the free ones solve a linear system."""
+    best, least = None, math.inf
+    for states in itertools.product("0Cf", repeat=len(gains)):
+        a = np.array([C if state == "C" else 0.0 for state in states])
+        free = [k for k, state in enumerate(states) if state == "f"]
+        if free:
+            rest = gains[free] - gram[free] @ a
+            a[free] = np.linalg.lstsq(gram[np.ix_(free, free)], rest, rcond=None)[0]
+        slope = gains - gram @ a
+        faults = {"0": slope, "C": -slope, "f": np.max([-a, a - C, abs(slope)], axis=0)}
+        fault = max(faults[state][k] for k, state in enumerate(states))
+        if fault < least:
+            best, least = a, fault
+    return best
+
+
+def train_k_best(problem, X, Y, w, *, epochs, k, C):
+    """k-best MIRA; returns the last weights, the naive average, and per pass (mistakes, updates)."""
+    w = w.copy()
+    every_w, history = [], []
+    for _ in range(epochs):
+        mistakes = updates = 0
+        for x, y in zip(X, Y, strict=True):
+            best = problem.k_best(x, w, k)
+            mistakes += best[0] != y
+            wrong = [z for z in best if z != y]
+            if wrong:
+                deltas = np.array([problem.joint_feature(x, y) - problem.joint_feature(x, z) for z in wrong])
+                losses = np.array([sum(a != b for a, b in zip(y, z, strict=True)) for z in wrong])
+                alpha = box_solution(deltas @ deltas.T, losses - deltas @ w, C)
+                updates += alpha.max() > 1e-9
+                w = w + alpha @ deltas
+            every_w.append(w)
+        history.append((mistakes, updates))
         if not mistakes:
             break
     return w, sum(every_w) / len(every_w), history

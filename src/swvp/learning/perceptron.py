@@ -29,10 +29,11 @@ from swvp.learning.counts import (
 )
 from swvp.learning.example import PythonRule, define_substructures, prepare, set_gamma
 from swvp.learning.gamma import RELATIVE_ZERO, choose, impose_condition_2, normalise, weighted_margin
+from swvp.learning.mira import KBest, sweep_k_best
 from swvp.learning.rule import UpdateRule
 from swvp.learning.step import step_length
 from swvp.learning.substructures import MOST_SETS
-from swvp.structures.operations import add, direction, find_mistakes, longest, margins, weights
+from swvp.structures.operations import add, best_outputs, direction, find_mistakes, keep, longest, margins, weights
 
 __all__ = ["COUNTS", "Epoch", "generator", "passes"]
 
@@ -150,15 +151,12 @@ def passes(
     """
     largest = np.zeros(1) if largest is None else largest
     check_step(rule, problem)
-    compiled = prepare(rule, in_python=not isinstance(problem, tuple))
-    run = in_python(sweep) if isinstance(compiled, PythonRule) else sweep
-    if run is sweep and not type(problem).__module__.startswith("swvp."):
-        run = uncached(sweep)
+    run, given = sweep_of(rule, problem)
     for epoch in range(1, epochs + 1):
         order = np.arange(examples) if random_state is None else random_state.permutation(examples)
         counts = np.zeros(len(COUNTS), np.int64)
         began = time.perf_counter()
-        done = run(problem, model, compiled, order, clock, largest, counts)
+        done = run(problem, model, given, order, clock, largest, counts)
         if done < examples:
             raise too_many_substructures(rule, order[done])
         clock += examples
@@ -183,10 +181,24 @@ def generator(random_state: Any) -> np.random.Generator:
         raise InputError(f"random_state must be a seed ≥ 0, a generator or None, not {random_state!r}") from None
 
 
+def sweep_of(rule: UpdateRule, problem: Any) -> tuple[Any, Any]:
+    """The function that makes one pass, and the rule as it takes it."""
+    plain = not isinstance(problem, tuple)
+    given: Any = KBest(rule.k_best, float(rule.C)) if rule.k_best > 1 else prepare(rule, in_python=plain)
+    run = sweep_k_best if rule.k_best > 1 else sweep
+    if plain or isinstance(given, PythonRule):
+        return in_python(run), given
+    return run if type(problem).__module__.startswith("swvp.") else uncached(run), given
+
+
 def check_step(rule: UpdateRule, problem: Any) -> None:
-    """The step `mira` needs more of a structure than the others."""
-    if rule.step == "mira" and not implements(type(problem), direction):
-        raise InputError(f"rule '{rule.name}': {type(problem).__name__} does not offer the step mira; use another one")
+    """The step `mira` needs more of a structure than the others, k-best MIRA still more."""
+    needed = ([direction] if rule.step == "mira" else []) + ([best_outputs, keep] if rule.k_best > 1 else [])
+    if lacking := [operation for operation in needed if not implements(type(problem), operation)]:
+        raise InputError(
+            f"rule '{rule.name}' is not offered for {type(problem).__name__}, "
+            f"which does not implement {lacking[0].__name__}; use another rule"
+        )
 
 
 def too_many_substructures(rule: UpdateRule, example: int) -> InputError:

@@ -13,13 +13,13 @@ FREE = -1
 
 
 @kernel
-def table(size, features, values):
-    """The table of a vector: the features, FREE at places not taken, and their sums."""
+def table(first, last, features, values):
+    """The table of the pairs first:last: the features, FREE at places not taken, and their sums."""
     places = 8
-    while places < 2 * size:
+    while places < 2 * (last - first):
         places *= 2
     keys, sums = np.full(places, FREE), np.zeros(places)
-    for p in range(size):
+    for p in range(first, last):
         at = place(keys, features[p])
         keys[at] = features[p]
         sums[at] += values[p]
@@ -38,7 +38,7 @@ def place(keys, feature):
 @kernel
 def squared_norm(size, features, values):
     """‖v‖²: values of the same feature are added before they are squared."""
-    _, sums = table(size, features, values)
+    _, sums = table(0, size, features, values)
     total = 0.0
     for at in range(len(sums)):
         total += sums[at] * sums[at]

@@ -3,7 +3,7 @@
 `problem` holds the examples, `model` the weights, the sums for averaging and the room to work in. Their classes
 belong to a structure, which implements the operations below with `swvp.compiled.implement`; `learning` calls
 them and knows nothing of tags or trees. All need `longest`, `find_mistakes`, `margins` and `add`; only the step `mira`
-needs `direction`.
+needs `direction`, only k-best MIRA `best_outputs` and `keep`.
 """
 
 from __future__ import annotations
@@ -58,6 +58,16 @@ def direction(
 
     Features are numbered as in `weights`. One may come more than once: then its values add up.
     """
+
+
+@operation
+def best_outputs(problem: Any, model: Any, i: int, k: int) -> tuple[int, Any]:
+    """The k outputs of example i with the largest w·φ(x, y'), best first: (how many there are, the outputs)."""
+
+
+@operation
+def keep(problem: Any, model: Any, i: int, outputs: Any, r: int, wrong: Ints) -> int:
+    """Make output r of `best_outputs` the kept prediction, as `find_mistakes` does with the best one."""
 
 
 @operation

@@ -105,23 +105,47 @@ def longest(problem: PythonProblem) -> int:
 @implement(operations.find_mistakes, PythonProblem)
 def find_mistakes(problem: PythonProblem, model: PythonModel, i: int, wrong: Ints) -> int:
     gold = problem.Y[i]
-    model.predicted = predict(problem.problem, problem.X[i], model.w, len(gold), f"example {i}")
+    predicted = predict(problem.problem, problem.X[i], model.w, len(gold), f"example {i}")
+    return keep(problem, model, i, [predicted], 0, wrong)
+
+
+@implement(operations.keep, PythonProblem)
+def keep(problem: PythonProblem, model: PythonModel, i: int, outputs: list[Label], r: int, wrong: Ints) -> int:
+    model.predicted = outputs[r]
     model.deltas = {}
-    found = wrong_positions(gold, model.predicted)
+    found = wrong_positions(problem.Y[i], model.predicted)
     wrong[: len(found)] = found
     return len(found)
+
+
+@implement(operations.best_outputs, PythonProblem)
+def best_outputs(problem: PythonProblem, model: PythonModel, i: int, k: int) -> tuple[int, list[Label]]:
+    method = getattr(problem.problem, "k_best", None)
+    if not callable(method):
+        raise InputError(f"problem {type(problem.problem).__name__} has no method k_best(x, w, k): MIRA needs it")
+    outputs = list(method(problem.X[i], model.w, k))[:k]
+    if not outputs:
+        raise InputError(f"k_best returned no label for example {i}")
+    size = len(problem.Y[i])
+    for y in outputs:
+        check_length("k_best", y, size, f"example {i}")
+    return len(outputs), outputs
 
 
 def predict(problem: Problem, x: Any, w: Floats, size: int | None, where: str) -> Label:
     """argmax, checked: the label must have `size` positions, where that is known."""
     predicted = problem.argmax(x, w)
+    check_length("argmax", predicted, size, where)
+    return predicted
+
+
+def check_length(method: str, predicted: Any, size: int | None, where: str) -> None:
     try:
         length = len(predicted)
     except TypeError:
-        raise InputError(f"argmax returned a {type(predicted).__name__} for {where}: return a sequence") from None
+        raise InputError(f"{method} returned a {type(predicted).__name__} for {where}: return a sequence") from None
     if size is not None and length != size:
-        raise InputError(f"argmax returned a label of {length} positions for {where}, whose gold label has {size}")
-    return predicted
+        raise InputError(f"{method} returned a label of {length} positions for {where}, whose gold label has {size}")
 
 
 def delta(problem: PythonProblem, model: PythonModel, i: int, J: tuple[int, ...]) -> Floats:
