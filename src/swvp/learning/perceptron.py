@@ -113,7 +113,8 @@ def sweep(problem, model, rule, order, clock, largest, counts):
 class Epoch:
     """What happened in one pass over the training set.
 
-    `violating` and `non_violating` count mixed assignments; `excluded` those taken out to impose condition (2).
+    `violating` and `non_violating` count mixed assignments (with k-best MIRA, wrong outputs); `excluded` those taken
+    out to impose condition (2). An update of length 0 is none.
     """
 
     epoch: int

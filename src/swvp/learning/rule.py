@@ -74,7 +74,7 @@ class UpdateRule:
     step : "unit" Σγ = 1 as in the paper; "sqrt" and "count" multiply that by √m and m, for m mixed
         assignments with γ > 0; "mira" min(C, max(0, (loss - w·d) / ‖d‖²)) for d = Σγ(m^J) Δφ(x, y, m^J) and the
         Hamming loss Σγ(m^J) |J|
-    C : the longest step of "mira"; > 0. A small one makes it the perceptron, whose weights are then C times as long
+    C : the longest step of "mira"; > 0. If it is so small that every step is C, this is the step "unit", scaled
     k_best : with the rule "mira", against so many of the best outputs at once (see `swvp.learning.mira`); its
         short name is "mira:K"
     impose : exclude non-violating terms of a balanced update until γ condition (2) holds

@@ -34,6 +34,14 @@ class Problem(Protocol):
         ...
 
 
+class KBestProblem(Problem, Protocol):
+    """A problem for k-best MIRA."""
+
+    def k_best(self, x: Any, w: Floats, k: int) -> Sequence[Label]:
+        """The k labels of Y(x) with the largest w·φ(x, y'), each once, best first; fewer if Y(x) has fewer."""
+        ...
+
+
 class EnumerableProblem(Problem, Protocol):
     """A problem whose outputs can be listed, as the theory needs it."""
 
@@ -122,7 +130,8 @@ def keep(problem: PythonProblem, model: PythonModel, i: int, outputs: list[Label
 def best_outputs(problem: PythonProblem, model: PythonModel, i: int, k: int) -> tuple[int, list[Label]]:
     method = getattr(problem.problem, "k_best", None)
     if not callable(method):
-        raise InputError(f"problem {type(problem.problem).__name__} has no method k_best(x, w, k): MIRA needs it")
+        name = type(problem.problem).__name__
+        raise InputError(f"problem {name} has no method k_best(x, w, k): k-best MIRA needs it")
     outputs = list(method(problem.X[i], model.w, k))[:k]
     if not outputs:
         raise InputError(f"k_best returned no label for example {i}")
