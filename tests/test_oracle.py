@@ -30,6 +30,7 @@ def test_compiled_generic_and_twin_learn_the_same_weights(substructures, gamma, 
             "approach": approach,
             "beta": float(rng.uniform(0.3, 3)),
             "step": step,
+            "C": float(rng.choice([0.03, 0.1, 10])),
             "impose": impose,
         }
         X, Y = random_sequences(rng, examples=5, symbols=SYMBOLS, labels=LABELS, longest=LONGEST)

@@ -37,7 +37,7 @@ def noisy():
 
 def all_labels(tagger, sentence):
     """Every allowed (labels, score), by the weights alone."""
-    problem = tagger._encode([sentence])
+    problem = tagger._encode(tagger._corpus([sentence]))
     node = [
         tagger.coef_[problem.attributes[a:b]].sum(0) for a, b in zip(problem.starts, problem.starts[1:], strict=False)
     ]
@@ -140,13 +140,13 @@ def test_the_temperature_is_the_one_that_makes_gold_labels_most_probable(noisy, 
                     total -= np.log(sum(q for q, (guess, _) in zip(p, found, strict=True) if guess[t] == label))
         return total
 
-    best = best_temperature(tagger, tagger._encode(X), y, of)
+    best = best_temperature(tagger, tagger._encode(tagger._corpus(X)), y, of)
     assert loss(best) <= min(loss(best * factor) for factor in (0.02, 0.5, 0.98, 1.02, 2.0, 50.0))
     unknown = [[*X[0], "w1"], *X[1:]], [[*y[0], "UNSEEN"], *y[1:]]  # left out: the token, or the sentence
-    left_out = best_temperature(tagger, tagger._encode(unknown[0]), unknown[1], of)
+    left_out = best_temperature(tagger, tagger._encode(tagger._corpus(unknown[0])), unknown[1], of)
     assert left_out == pytest.approx(best, rel=0.2)
     if of == "sequences":
-        rest = best_temperature(tagger, tagger._encode(X[1:]), y[1:], of)
+        rest = best_temperature(tagger, tagger._encode(tagger._corpus(X[1:])), y[1:], of)
         assert left_out == pytest.approx(rest, rel=1e-2)
 
 
@@ -165,8 +165,8 @@ def test_the_scale_of_the_scores_does_not_matter(noisy):
 def test_gold_labels_that_the_constraint_forbids_do_not_spoil_the_temperature(names):
     X, y = entities(np.random.default_rng(3), count=20)
     for of in ("tokens", "sequences"):
-        with_forbidden = best_temperature(names, names._encode([*X, ["Ann"]]), [*y, ["I-PER"]], of)
-        without = best_temperature(names, names._encode(X), y, of)
+        with_forbidden = best_temperature(names, names._encode(names._corpus([*X, ["Ann"]])), [*y, ["I-PER"]], of)
+        without = best_temperature(names, names._encode(names._corpus(X)), y, of)
         assert with_forbidden == pytest.approx(without, rel=1e-2)
 
 

@@ -48,6 +48,9 @@ EVERY_RULE = [
 ]
 
 
+MIRA = ["mira", "mira:5", "a-wm:mira", "b-softmin:segments:mira:impose"]
+
+
 def test_every_rule_can_be_read_back_from_its_short_name():
     assert [as_rule(rule.name) for rule in EVERY_RULE] == EVERY_RULE
 
@@ -56,7 +59,9 @@ def test_different_rules_have_different_short_names():
     assert len({rule.name for rule in EVERY_RULE}) == len(EVERY_RULE)
 
 
-@pytest.mark.parametrize("name", [*PAPER_RULES, "a-softmin:single+full", "b-wm:pairs:sqrt:impose", "a-worst:count"])
+@pytest.mark.parametrize(
+    "name", [*PAPER_RULES, "a-softmin:single+full", "b-wm:pairs:sqrt:impose", "a-worst:count", *MIRA]
+)
 def test_a_short_name_is_the_name_of_its_rule(name):
     assert as_rule(name).name == name
 
@@ -69,9 +74,34 @@ def test_csp_is_one_full_sub_structure_of_weight_1():
     assert as_rule("csp") == UpdateRule(substructures="full", gamma="uniform", step="unit")
 
 
-def test_the_name_leaves_beta_out():
+def test_mira_is_csp_with_the_step_mira():
+    assert as_rule("mira") == as_rule("csp", step="mira")
+    assert as_rule("mira:1") == as_rule("mira")
+    assert as_rule("mira:5", C=0.1) == as_rule("mira", k_best=5, C=0.1)
+
+
+def test_the_name_leaves_numbers_out():
     assert as_rule("csp", beta=3).name == "csp"
     assert as_rule("a-wm:pairs", beta=3).name == "a-wm:pairs"
+    assert as_rule("mira", beta=3, C=0.1).name == "mira"
+
+
+@pytest.mark.parametrize("name", ["mira:", "mira:five", "mira:-1", "mira:²"])
+def test_mira_takes_a_number_only(name):
+    with pytest.raises(InputError, match="as in mira:5"):
+        as_rule(name)
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, True, "2", None])
+def test_the_number_of_best_outputs_must_be_a_whole_number(k):
+    with pytest.raises(InputError, match="k_best must be a whole number"):
+        as_rule("mira", k_best=k)
+
+
+@pytest.mark.parametrize("change", [{"gamma": "wm"}, {"step": "unit"}, {"substructures": "single"}, {"impose": True}])
+def test_only_mira_takes_several_best_outputs(change):
+    with pytest.raises(InputError, match="k_best is for the rule mira only"):
+        as_rule("mira:5", **change)
 
 
 def test_fields_given_beside_a_rule_replace_its_own():
@@ -81,9 +111,9 @@ def test_fields_given_beside_a_rule_replace_its_own():
 @pytest.mark.parametrize(
     ("name", "known"),
     [
-        ("wm", "csp, a-wm, a-wmr"),
+        ("wm", "csp, mira, a-wm, a-wmr"),
         ("c-wm", "b-softmin, b-worst, b-optimal"),
-        ("", "csp, a-wm"),
+        ("", "csp, mira, a-wm"),
         ("a-wn", ", ".join(GAMMAS)),
         ("a-wm:segment", ", ".join([*SUBSTRUCTURES, *STEPS, "impose"])),
     ],
@@ -110,10 +140,11 @@ def test_a_wrong_field_is_answered_with_the_right_names(field, known):
     assert str(caught.value).endswith("known: " + ", ".join(known))
 
 
-@pytest.mark.parametrize("beta", [0, -1, float("nan"), float("inf"), True, "1", None])
-def test_beta_must_be_a_positive_number(beta):
-    with pytest.raises(InputError, match="beta must be a number > 0"):
-        UpdateRule(beta=beta)
+@pytest.mark.parametrize("field", ["beta", "C"])
+@pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), True, "1", None])
+def test_beta_and_c_must_be_positive_numbers(field, value):
+    with pytest.raises(InputError, match=f"{field} must be a number > 0"):
+        UpdateRule(**{field: value})
 
 
 @pytest.mark.parametrize("beta", [2, 0.5, np.float32(0.5), np.int64(2)])

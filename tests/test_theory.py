@@ -14,7 +14,7 @@ from swvp.estimator import StructuredPerceptron
 from swvp.learning import theory
 from swvp.learning.gamma import GAMMAS
 from swvp.learning.perceptron import passes
-from swvp.learning.rule import APPROACHES, STEPS, UpdateRule, as_rule
+from swvp.learning.rule import APPROACHES, POWERS, UpdateRule, as_rule
 from swvp.learning.substructures import SUBSTRUCTURES
 from swvp.structures.chain.indicator import new_model
 
@@ -71,7 +71,7 @@ def train(X, Y, rule, *, symbols, labels, epochs):
     return list(passes(as_chain(X, Y), model, rule, examples=len(X), epochs=epochs))
 
 
-def rules_that_respect_the_conditions(substructures, *, steps=STEPS):
+def rules_that_respect_the_conditions(substructures, *, steps=POWERS):
     fields = itertools.product(GAMMAS, APPROACHES, steps, (False, True))
     every = [
         UpdateRule(substructures=substructures, gamma=gamma, approach=approach, step=step, impose=impose)

@@ -3,6 +3,8 @@
 import itertools
 import math
 
+import numpy as np
+
 RELATIVE_ZERO = 1e-10
 
 
@@ -57,8 +59,8 @@ def gamma_of(name, margins, beta, zero):
     return [r / total for r in raw] if total > 0 else None
 
 
-def update(margins, zero, *, gamma, approach, beta, step, impose):
-    """How much of each mixed assignment to add, or None for a CSP update."""
+def update(margins, zero, *, gamma, approach, beta, impose):
+    """γ of each mixed assignment, or None for a CSP update."""
     used = [j for j, m in enumerate(margins) if m <= zero or approach == "balanced"]
     if not any(m <= zero for m in margins):
         return None
@@ -73,12 +75,20 @@ def update(margins, zero, *, gamma, approach, beta, step, impose):
         if total <= 0:
             return None
         weights = {j: g / total for j, g in weights.items()}
-    m = sum(g > 0 for g in weights.values())
-    factor = {"unit": 1.0, "sqrt": math.sqrt(m), "count": float(m)}[step]
-    return {j: factor * g for j, g in weights.items()}
+    return weights
 
 
-def train(problem, X, Y, w, *, epochs, substructures, gamma, approach, beta, step, impose):
+def length(step, C, terms, w):
+    """The factor of an update from its (γ, Δφ, |J|)."""
+    m = sum(g > 0 for g, _, _ in terms)
+    if step != "mira":
+        return {"unit": 1.0, "sqrt": math.sqrt(m), "count": float(m)}[step]
+    d = sum(g * delta for g, delta, _ in terms)
+    missing = sum(g * size for g, _, size in terms) - w @ d
+    return min(C, max(0.0, missing / (d @ d))) if (d @ d) > 0 else 0.0
+
+
+def train(problem, X, Y, w, *, epochs, substructures, gamma, approach, beta, step, impose, C=1.0):
     """Algorithm 2; returns the last weights, the naive average, and per pass (mistakes, back-offs)."""
     w = w.copy()
     every_w, history, largest = [], [], 0.0
@@ -98,15 +108,57 @@ def train(problem, X, Y, w, *, epochs, substructures, gamma, approach, beta, ste
                 deltas = [delta(J) for J in sets]
                 margins = [float(w @ d) for d in deltas]
                 largest = max(largest, *map(abs, margins))
-                fields = {"gamma": gamma, "approach": approach, "beta": beta, "step": step, "impose": impose}
-                amounts = update(margins, RELATIVE_ZERO * largest, **fields)
-                if amounts is None:
+                fields = {"gamma": gamma, "approach": approach, "beta": beta, "impose": impose}
+                weights = update(margins, RELATIVE_ZERO * largest, **fields)
+                if weights is None:
                     back_offs += 1
-                    w = w + delta(wrong)
+                    terms = [(1.0, delta(wrong), len(wrong))]
                 else:
-                    w = w + sum(a * deltas[j] for j, a in amounts.items())
+                    terms = [(g, deltas[j], len(sets[j])) for j, g in weights.items()]
+                factor = length(step, C, terms, w)
+                w = w + sum(factor * g * d for g, d, _ in terms)
             every_w.append(w)
         history.append((mistakes, back_offs))
+        if not mistakes:
+            break
+    return w, sum(every_w) / len(every_w), history
+
+
+def box_solution(gram, gains, C):
+    """argmax gains·a - ½ a·gram·a over [0, C]: every a is 0, C or free, and the free ones solve a linear system."""
+    best, least = None, math.inf
+    for states in itertools.product("0Cf", repeat=len(gains)):
+        a = np.array([C if state == "C" else 0.0 for state in states])
+        free = [k for k, state in enumerate(states) if state == "f"]
+        if free:
+            rest = gains[free] - gram[free] @ a
+            a[free] = np.linalg.lstsq(gram[np.ix_(free, free)], rest, rcond=None)[0]
+        slope = gains - gram @ a
+        faults = {"0": slope, "C": -slope, "f": np.max([-a, a - C, abs(slope)], axis=0)}
+        fault = max(faults[state][k] for k, state in enumerate(states))
+        if fault < least:
+            best, least = a, fault
+    return best
+
+
+def train_k_best(problem, X, Y, w, *, epochs, k, C):
+    """k-best MIRA; returns the last weights, the naive average, and per pass (mistakes, updates)."""
+    w = w.copy()
+    every_w, history = [], []
+    for _ in range(epochs):
+        mistakes = updates = 0
+        for x, y in zip(X, Y, strict=True):
+            best = problem.k_best(x, w, k)
+            mistakes += best[0] != y
+            wrong = [z for z in best if z != y]
+            if wrong:
+                deltas = np.array([problem.joint_feature(x, y) - problem.joint_feature(x, z) for z in wrong])
+                losses = np.array([sum(a != b for a, b in zip(y, z, strict=True)) for z in wrong])
+                alpha = box_solution(deltas @ deltas.T, losses - deltas @ w, C)
+                updates += alpha.max() > 1e-9
+                w = w + alpha @ deltas
+            every_w.append(w)
+        history.append((mistakes, updates))
         if not mistakes:
             break
     return w, sum(every_w) / len(every_w), history

@@ -18,7 +18,7 @@ from numba.extending import overload
 
 from swvp import __version__
 
-__all__ = ["fingerprint", "implement", "inlined", "kernel", "operation", "uncached"]
+__all__ = ["fingerprint", "implement", "implements", "in_python", "inlined", "kernel", "operation", "uncached"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -76,7 +76,12 @@ def stamp(path: Path) -> str:
 @functools.cache
 def uncached(function: Any) -> Any:
     """The same kernel without a cache on disk: for classes of a user's, whose changes no stamp of ours would notice."""
-    return numba.njit(nogil=True)(getattr(function, "py_func", function))
+    return numba.njit(nogil=True)(in_python(function))
+
+
+def in_python(function: Any) -> Any:
+    """The plain Python of a kernel: what calls a user's functions cannot be compiled."""
+    return getattr(function, "py_func", function)
 
 
 def operation(stub: Function) -> Function:
@@ -107,3 +112,8 @@ def implement(declared: Callable[..., Any], cls: type) -> Callable[[Function], F
         return implementation
 
     return register
+
+
+def implements(cls: type, declared: Any) -> bool:
+    """Whether a class implements an operation, for errors that come before anything is compiled."""
+    return declared.dispatch(cls) is not declared.dispatch(object)

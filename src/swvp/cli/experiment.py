@@ -15,7 +15,7 @@ __all__ = ["app"]
 app = typer.Typer(help="Redo the paper's experiments.", no_args_is_help=True)
 
 EXAMPLES = """
-A rule is csp, or APPROACH-GAMMA[:SUBSTRUCTURES][:STEP][:impose]:
+A rule is csp, mira, or APPROACH-GAMMA[:SUBSTRUCTURES][:STEP][:impose]:
 
   approach: a (aggressive: violations only), b (balanced: all)
 
@@ -23,7 +23,7 @@ A rule is csp, or APPROACH-GAMMA[:SUBSTRUCTURES][:STEP][:impose]:
 
   substructures: single, full, segments, pairs, triples, prefixes, single+full, all
 
-  step: unit, sqrt, count; impose: keep γ condition (2)
+  step: unit, sqrt, count, mira; impose: keep γ condition (2)
 
 Examples:
 

@@ -13,12 +13,12 @@ import numpy as np
 from swvp.compiled import implement, kernel, operation
 from swvp.errors import InputError
 from swvp.learning.gamma import GAMMAS, weigh
-from swvp.learning.rule import STEPS, Gamma, Substructures, UpdateRule, name_of, own_gammas, own_substructures
+from swvp.learning.rule import POWERS, Gamma, Substructures, UpdateRule, name_of, own_gammas, own_substructures
 from swvp.learning.substructures import MOST_POSITIONS, MOST_SETS, SUBSTRUCTURES, fill, room
 from swvp.structures.operations import Floats, Ints, labels
 from swvp.structures.python import wrong_positions
 
-__all__ = ["CompiledRule", "PythonRule", "define_substructures", "prepare", "set_gamma", "sets_of"]
+__all__ = ["CompiledMira", "CompiledRule", "PythonRule", "define_substructures", "prepare", "set_gamma", "sets_of"]
 
 
 class CompiledRule(NamedTuple):
@@ -32,9 +32,20 @@ class CompiledRule(NamedTuple):
     impose: bool
 
 
+class CompiledMira(NamedTuple):
+    """The same with the step `mira`: a class of its own, so that the others need not compile it."""
+
+    family: int
+    scheme: int
+    beta: float
+    aggressive: bool
+    C: float
+    impose: bool
+
+
 @dataclass(frozen=True)
 class PythonRule:
-    """The same for plain Python: the family, the scheme or both may be functions."""
+    """The same for plain Python: the family, the scheme or both may be functions. C is None if not `mira`."""
 
     family: int | Substructures
     scheme: int | Gamma
@@ -42,9 +53,10 @@ class PythonRule:
     aggressive: bool
     power: float
     impose: bool
+    C: float | None = None
 
 
-def prepare(rule: UpdateRule, *, in_python: bool = False) -> CompiledRule | PythonRule:
+def prepare(rule: UpdateRule, *, in_python: bool = False) -> CompiledRule | CompiledMira | PythonRule:
     """The rule as kernels take it; with a function of the user's, or if asked to, as plain Python takes it."""
     family: Any = rule.substructures
     if isinstance(family, str):
@@ -52,15 +64,17 @@ def prepare(rule: UpdateRule, *, in_python: bool = False) -> CompiledRule | Pyth
     scheme: Any = rule.gamma
     if isinstance(scheme, str):
         scheme = own_gammas.get(scheme) or GAMMAS.index(scheme)
-    cls = PythonRule if in_python or callable(family) or callable(scheme) else CompiledRule
-    return cls(
-        family=family,
-        scheme=scheme,
-        beta=float(rule.beta),
-        aggressive=rule.approach == "aggressive",
-        power=STEPS[rule.step],
-        impose=rule.impose,
-    )
+    shared: dict[str, Any] = {
+        "family": family,
+        "scheme": scheme,
+        "beta": float(rule.beta),
+        "aggressive": rule.approach == "aggressive",
+        "impose": rule.impose,
+    }
+    mira = rule.step == "mira"
+    if in_python or callable(family) or callable(scheme):
+        return PythonRule(**shared, power=POWERS.get(rule.step, 0.0), C=float(rule.C) if mira else None)
+    return CompiledMira(**shared, C=float(rule.C)) if mira else CompiledRule(**shared, power=POWERS[rule.step])
 
 
 @operation
@@ -90,12 +104,14 @@ def define_family(family, wrong, k, starts, positions):
     return fill(family, wrong, k, starts, positions), starts, positions
 
 
+@implement(define_substructures, CompiledMira)
 @implement(define_substructures, CompiledRule)
 @kernel
 def define_substructures_compiled(rule, problem, model, i, wrong, k, starts, positions):
     return define_family(rule.family, wrong, k, starts, positions)
 
 
+@implement(set_gamma, CompiledMira)
 @implement(set_gamma, CompiledRule)
 @kernel
 def set_gamma_compiled(rule, margin, n, zero, gamma):

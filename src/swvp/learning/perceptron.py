@@ -14,29 +14,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.compiled import kernel, uncached
+from swvp.compiled import implements, in_python, kernel, uncached
 from swvp.errors import InputError
-from swvp.learning.example import CompiledRule, define_substructures, prepare, set_gamma
+from swvp.learning.counts import (
+    BACK_OFFS,
+    CONDITION_2_FAILURES,
+    COUNTS,
+    EXCLUDED,
+    MISTAKES,
+    NON_VIOLATING,
+    UPDATES,
+    VIOLATING,
+    WRONG_POSITIONS,
+)
+from swvp.learning.example import PythonRule, define_substructures, prepare, set_gamma
 from swvp.learning.gamma import RELATIVE_ZERO, choose, impose_condition_2, normalise, weighted_margin
+from swvp.learning.mira import KBest, sweep_k_best
 from swvp.learning.rule import UpdateRule
+from swvp.learning.step import step_length
 from swvp.learning.substructures import MOST_SETS
-from swvp.structures.operations import add, find_mistakes, longest, margins, weights
+from swvp.structures.operations import add, best_outputs, direction, find_mistakes, keep, longest, margins, weights
 
-__all__ = ["Epoch", "generator", "passes"]
-
-COUNTS = (
-    "mistakes",
-    "updates",
-    "back_offs",
-    "violating",
-    "non_violating",
-    "condition_2_failures",
-    "excluded",
-    "wrong_positions",
-)
-(MISTAKES, UPDATES, BACK_OFFS, VIOLATING, NON_VIOLATING, CONDITION_2_FAILURES, EXCLUDED, WRONG_POSITIONS) = range(
-    len(COUNTS)
-)
+__all__ = ["COUNTS", "Epoch", "generator", "passes"]
 
 
 @kernel
@@ -93,17 +92,20 @@ def sweep(problem, model, rule, order, clock, largest, counts):
                     counts[CONDITION_2_FAILURES] += 1
 
         # w = w + Σ γ(m^J) Δφ(x, y, m^J); without a γ that meets the conditions, a CSP update: J = [L_x], γ = 1
-        counts[UPDATES] += 1
         if used == 0:
             counts[BACK_OFFS] += 1
             whole[1] = k
+            one[0] = 1.0
+            step = step_length(rule, problem, model, i, whole, wrong, first, 1, one, chosen_margin, used)
+            one[0] = step
             add(problem, model, i, whole, wrong, first, 1, one, clock + t)
         else:
-            if used > 1 and rule.power > 0:
-                step = float(used) ** rule.power
+            step = step_length(rule, problem, model, i, starts, positions, chosen, n_chosen, gamma, chosen_margin, used)
+            if step != 1:
                 for c in range(n_chosen):
                     gamma[c] *= step
             add(problem, model, i, starts, positions, chosen, n_chosen, gamma, clock + t)
+        counts[UPDATES] += step > 0
     return len(order)
 
 
@@ -111,7 +113,8 @@ def sweep(problem, model, rule, order, clock, largest, counts):
 class Epoch:
     """What happened in one pass over the training set.
 
-    `violating` and `non_violating` count mixed assignments; `excluded` those taken out to impose condition (2).
+    `violating` and `non_violating` count mixed assignments (with k-best MIRA, wrong outputs); `excluded` those taken
+    out to impose condition (2). An update of length 0 is none.
     """
 
     epoch: int
@@ -150,15 +153,13 @@ def passes(
     number of the `first` pass that is to come.
     """
     largest = np.zeros(1) if largest is None else largest
-    compiled = prepare(rule, in_python=not isinstance(problem, tuple))
-    run = sweep if isinstance(compiled, CompiledRule) else in_python(sweep)
-    if run is sweep and not type(problem).__module__.startswith("swvp."):
-        run = uncached(sweep)
+    check_step(rule, problem)
+    run, given = sweep_of(rule, problem)
     for epoch in range(first, first + epochs):
         order = np.arange(examples) if random_state is None else random_state.permutation(examples)
         counts = np.zeros(len(COUNTS), np.int64)
         began = time.perf_counter()
-        done = run(problem, model, compiled, order, clock, largest, counts)
+        done = run(problem, model, given, order, clock, largest, counts)
         if done < examples:
             raise too_many_substructures(rule, order[done])
         clock += examples
@@ -183,9 +184,24 @@ def generator(random_state: Any) -> np.random.Generator:
         raise InputError(f"random_state must be a seed ≥ 0, a generator or None, not {random_state!r}") from None
 
 
-def in_python(function: Any) -> Any:
-    """The plain Python of a kernel: what calls a user's functions cannot be compiled."""
-    return getattr(function, "py_func", function)
+def sweep_of(rule: UpdateRule, problem: Any) -> tuple[Any, Any]:
+    """The function that makes one pass, and the rule as it takes it."""
+    plain = not isinstance(problem, tuple)
+    given: Any = KBest(rule.k_best, float(rule.C)) if rule.k_best > 1 else prepare(rule, in_python=plain)
+    run = sweep_k_best if rule.k_best > 1 else sweep
+    if plain or isinstance(given, PythonRule):
+        return in_python(run), given
+    return run if type(problem).__module__.startswith("swvp.") else uncached(run), given
+
+
+def check_step(rule: UpdateRule, problem: Any) -> None:
+    """The step `mira` needs more of a structure than the others, k-best MIRA still more."""
+    needed = ([direction] if rule.step == "mira" else []) + ([best_outputs, keep] if rule.k_best > 1 else [])
+    if lacking := [operation for operation in needed if not implements(type(problem), operation)]:
+        raise InputError(
+            f"rule '{rule.name}' is not offered for {type(problem).__name__}, "
+            f"which does not implement {lacking[0].__name__}; use another rule"
+        )
 
 
 def too_many_substructures(rule: UpdateRule, example: int) -> InputError:

@@ -18,7 +18,12 @@ from swvp.structures.operations import Floats
 __all__ = ["APPROACHES", "PAPER_RULES", "STEPS", "UpdateRule", "as_rule", "register_gamma", "register_substructures"]
 
 APPROACHES = ("aggressive", "balanced")
-STEPS = {"unit": 0.0, "sqrt": 0.5, "count": 1.0}
+POWERS = {"unit": 0.0, "sqrt": 0.5, "count": 1.0}
+STEPS = (*POWERS, "mira")
+NAMED: dict[str, dict[str, Any]] = {
+    "csp": {"substructures": "full", "gamma": "uniform", "approach": "aggressive", "step": "unit", "impose": False},
+    "mira": {"substructures": "full", "gamma": "uniform", "approach": "aggressive", "step": "mira", "impose": False},
+}
 PAPER_RULES = ("csp", "a-wm", "a-wmr", "b-wm", "b-wmr")
 
 Gamma = Callable[[Floats, float], Sequence[float] | Floats]
@@ -67,7 +72,11 @@ class UpdateRule:
     approach : "aggressive" uses violations only, "balanced" all mixed assignments
     beta : the exponent of wm and wmr, the inverse temperature of softmin; > 0
     step : "unit" Σγ = 1 as in the paper; "sqrt" and "count" multiply that by √m and m, for m mixed
-        assignments with γ > 0
+        assignments with γ > 0; "mira" min(C, max(0, (loss - w·d) / ‖d‖²)) for d = Σγ(m^J) Δφ(x, y, m^J) and the
+        Hamming loss Σγ(m^J) |J|
+    C : the longest step of "mira"; > 0. If it is so small that every step is C, this is the step "unit", scaled
+    k_best : with the rule "mira", against so many of the best outputs at once (see `swvp.learning.mira`); its
+        short name is "mira:K"
     impose : exclude non-violating terms of a balanced update until γ condition (2) holds
 
     >>> UpdateRule(gamma="wm", approach="aggressive", substructures="segments", step="sqrt").name
@@ -79,6 +88,8 @@ class UpdateRule:
     approach: str = "aggressive"
     beta: float = 1.0
     step: str = "unit"
+    C: float = 1.0
+    k_best: int = 1
     impose: bool = False
 
     def __post_init__(self) -> None:
@@ -88,11 +99,17 @@ class UpdateRule:
             raise unknown_name("gamma", self.gamma, (*GAMMAS, *own_gammas))
         if self.approach not in APPROACHES:
             raise unknown_name("approach", self.approach, APPROACHES)
-        if self.step not in tuple(STEPS):
+        if self.step not in STEPS:
             raise unknown_name("step", self.step, STEPS)
-        number = isinstance(self.beta, (int, float, np.number)) and not isinstance(self.beta, bool)
-        if not (number and math.isfinite(self.beta) and self.beta > 0):
-            raise InputError(f"beta must be a number > 0, not {self.beta!r}")
+        for field in ("beta", "C"):
+            value = getattr(self, field)
+            number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+            if not (number and math.isfinite(value) and value > 0):
+                raise InputError(f"{field} must be a number > 0, not {value!r}")
+        if isinstance(self.k_best, bool) or not isinstance(self.k_best, (int, np.integer)) or self.k_best < 1:
+            raise InputError(f"k_best must be a whole number of at least 1, not {self.k_best!r}")
+        if self.k_best > 1 and self.base != "mira":
+            raise InputError("k_best is for the rule mira only: give no other substructures, gamma, approach or step")
 
     @property
     def uses_beta(self) -> bool:
@@ -101,17 +118,27 @@ class UpdateRule:
 
     @property
     def name(self) -> str:
-        """The short name, which `as_rule` reads back (β is not part of it)."""
-        if self == dataclasses.replace(CSP, beta=self.beta):
-            return "csp"
+        """The short name, which `as_rule` reads back (β and C are not part of it)."""
+        if self.base is not None:
+            return self.base if self.k_best == 1 else f"{self.base}:{self.k_best}"
         parts = [f"{self.approach[0]}-{name_of(self.gamma)}"]
         parts += [name_of(self.substructures)] if self.substructures != "single" else []
         parts += [self.step] if self.step != "unit" else []
         parts += ["impose"] if self.impose else []
         return ":".join(parts)
 
+    @property
+    def base(self) -> str | None:
+        """Which of the rules with a name of their own this is, whatever its numbers."""
+        for name, fields in NAMED.items():
+            if all(getattr(self, field) == value for field, value in fields.items()):
+                return name
+        return None
+
     def respects_conditions(self) -> bool:
         """Whether every update meets the γ selection conditions, whatever the data."""
+        if self.k_best > 1:
+            return False
         always = self.gamma in ("worst", "optimal") or self.substructures == "full"  # with one J, I^v or a back-off
         return self.approach == "aggressive" or self.impose or always
 
@@ -121,11 +148,8 @@ def name_of(part: Any) -> str:
     return part if isinstance(part, str) else getattr(part, "__name__", type(part).__name__)
 
 
-CSP = UpdateRule(substructures="full", gamma="uniform")
-
-
 def as_rule(rule: str | UpdateRule, **changes: Any) -> UpdateRule:
-    """The rule of a short name: csp, or (a|b)-GAMMA[:SUBSTRUCTURES][:STEP][:impose].
+    """The rule of a short name: csp, mira[:K], or (a|b)-GAMMA[:SUBSTRUCTURES][:STEP][:impose].
 
     >>> as_rule("b-wmr", beta=2).approach
     'balanced'
@@ -134,13 +158,17 @@ def as_rule(rule: str | UpdateRule, **changes: Any) -> UpdateRule:
     """
     if isinstance(rule, UpdateRule):
         return dataclasses.replace(rule, **changes)
-    if rule == "csp":
-        return dataclasses.replace(CSP, **changes)
     head, *parts = str(rule).split(":")
+    if head == "mira" and len(parts) == 1:
+        if not (parts[0].isascii() and parts[0].isdigit()):
+            raise InputError(f"rule '{rule}': give mira a number of outputs, as in mira:5")
+        return UpdateRule(**(NAMED["mira"] | {"k_best": int(parts[0])} | changes))
+    if rule in NAMED:
+        return UpdateRule(**(NAMED[rule] | changes))
     letter, dash, gamma = head.partition("-")
     approach = {"a": "aggressive", "b": "balanced"}.get(letter)
     if approach is None or not dash:
-        every = ("csp", *(f"{letter}-{name}" for letter in "ab" for name in (*GAMMAS, *own_gammas)))
+        every = (*NAMED, *(f"{letter}-{name}" for letter in "ab" for name in (*GAMMAS, *own_gammas)))
         raise unknown_name("rule", rule, every)
     fields: dict[str, Any] = {"approach": approach, "gamma": gamma}
     value: Any

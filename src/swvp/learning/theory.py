@@ -27,7 +27,7 @@ from scipy.optimize import minimize_scalar, nnls
 
 from swvp.errors import InputError
 from swvp.learning.example import sets_of
-from swvp.learning.rule import STEPS, Substructures, UpdateRule, as_rule
+from swvp.learning.rule import POWERS, Substructures, UpdateRule, as_rule
 from swvp.structures.operations import Floats
 from swvp.structures.python import EnumerableProblem, Label, mixed_assignment, wrong_positions
 
@@ -104,6 +104,8 @@ def update_bound(
     (Σ c_t δ)² ≤ ‖w‖² ≤ Σ c_t² R² ≤ c Σ c_t R².
     """
     rule = as_rule(rule)
+    if rule.step == "mira":
+        raise InputError(f"Theorem 1 says nothing of rule '{rule.name}', whose step may be shorter than 1")
     if not rule.respects_conditions():
         raise InputError(f"Theorem 1 says nothing of rule '{rule.name}', which may break γ condition (2); impose it")
     jj: JJ = (rule.substructures, "full") if back_off else rule.substructures
@@ -111,10 +113,10 @@ def update_bound(
     if not delta > 0:
         raise InputError(f"u does not separate the data: its margin is {delta:.4g}, Theorem 1 needs one > 0")
     longest_step = 1.0
-    if STEPS[rule.step]:
+    if POWERS[rule.step]:
         labels = ((y, z) for x, y in zip(X, Y, strict=True) for z in wrong(problem, x, y))
         most = max((len(sets_of(rule.substructures, y, z)) for y, z in labels), default=1)
-        longest_step = most ** STEPS[rule.step]
+        longest_step = most ** POWERS[rule.step]
     return longest_step * (radius(problem, X, Y, substructures=jj) / delta) ** 2
 
 

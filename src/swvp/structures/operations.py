@@ -1,8 +1,9 @@
-"""Owns the seam between the algorithm and the structures: the four things a structure gives to `learning`.
+"""Owns the seam between the algorithm and the structures: what a structure gives to `learning`.
 
 `problem` holds the examples, `model` the weights, the sums for averaging and the room to work in. Their classes
 belong to a structure, which implements the operations below with `swvp.compiled.implement`; `learning` calls
-them and knows nothing of tags or trees.
+them and knows nothing of tags or trees. All need `longest`, `find_mistakes`, `margins` and `add`; only the step `mira`
+needs `direction`, only k-best MIRA `best_outputs` and `keep`.
 """
 
 from __future__ import annotations
@@ -47,6 +48,26 @@ def add(
 
     `clock` is the number of examples seen before this one: the sums for averaging take clock · amount · Δφ.
     """
+
+
+@operation
+def direction(
+    problem: Any, model: Any, i: int, starts: Ints, positions: Ints, sets: Ints, count: int, amounts: Floats
+) -> tuple[int, Ints, Floats]:
+    """What `add` adds, d = Σ_c amounts[c] · Δφ(x, y, m^J), as a sparse vector: (n, features, values), n pairs.
+
+    Features are numbered as in `weights`. One may come more than once: then its values add up.
+    """
+
+
+@operation
+def best_outputs(problem: Any, model: Any, i: int, k: int) -> tuple[int, Any]:
+    """The k outputs of example i with the largest w·φ(x, y'), best first: (how many there are, the outputs)."""
+
+
+@operation
+def keep(problem: Any, model: Any, i: int, outputs: Any, r: int, wrong: Ints) -> int:
+    """Make output r of `best_outputs` the kept prediction, as `find_mistakes` does with the best one."""
 
 
 @operation

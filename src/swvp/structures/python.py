@@ -34,6 +34,14 @@ class Problem(Protocol):
         ...
 
 
+class KBestProblem(Problem, Protocol):
+    """A problem for k-best MIRA."""
+
+    def k_best(self, x: Any, w: Floats, k: int) -> Sequence[Label]:
+        """The k labels of Y(x) with the largest w·φ(x, y'), each once, best first; fewer if Y(x) has fewer."""
+        ...
+
+
 class EnumerableProblem(Problem, Protocol):
     """A problem whose outputs can be listed, as the theory needs it."""
 
@@ -105,23 +113,48 @@ def longest(problem: PythonProblem) -> int:
 @implement(operations.find_mistakes, PythonProblem)
 def find_mistakes(problem: PythonProblem, model: PythonModel, i: int, wrong: Ints) -> int:
     gold = problem.Y[i]
-    model.predicted = predict(problem.problem, problem.X[i], model.w, len(gold), f"example {i}")
+    predicted = predict(problem.problem, problem.X[i], model.w, len(gold), f"example {i}")
+    return keep(problem, model, i, [predicted], 0, wrong)
+
+
+@implement(operations.keep, PythonProblem)
+def keep(problem: PythonProblem, model: PythonModel, i: int, outputs: list[Label], r: int, wrong: Ints) -> int:
+    model.predicted = outputs[r]
     model.deltas = {}
-    found = wrong_positions(gold, model.predicted)
+    found = wrong_positions(problem.Y[i], model.predicted)
     wrong[: len(found)] = found
     return len(found)
+
+
+@implement(operations.best_outputs, PythonProblem)
+def best_outputs(problem: PythonProblem, model: PythonModel, i: int, k: int) -> tuple[int, list[Label]]:
+    method = getattr(problem.problem, "k_best", None)
+    if not callable(method):
+        name = type(problem.problem).__name__
+        raise InputError(f"problem {name} has no method k_best(x, w, k): k-best MIRA needs it")
+    outputs = list(method(problem.X[i], model.w, k))[:k]
+    if not outputs:
+        raise InputError(f"k_best returned no label for example {i}")
+    size = len(problem.Y[i])
+    for y in outputs:
+        check_length("k_best", y, size, f"example {i}")
+    return len(outputs), outputs
 
 
 def predict(problem: Problem, x: Any, w: Floats, size: int | None, where: str) -> Label:
     """argmax, checked: the label must have `size` positions, where that is known."""
     predicted = problem.argmax(x, w)
+    check_length("argmax", predicted, size, where)
+    return predicted
+
+
+def check_length(method: str, predicted: Any, size: int | None, where: str) -> None:
     try:
         length = len(predicted)
     except TypeError:
-        raise InputError(f"argmax returned a {type(predicted).__name__} for {where}: return a sequence") from None
+        raise InputError(f"{method} returned a {type(predicted).__name__} for {where}: return a sequence") from None
     if size is not None and length != size:
-        raise InputError(f"argmax returned a label of {length} positions for {where}, whose gold label has {size}")
-    return predicted
+        raise InputError(f"{method} returned a label of {length} positions for {where}, whose gold label has {size}")
 
 
 def delta(problem: PythonProblem, model: PythonModel, i: int, J: tuple[int, ...]) -> Floats:
@@ -160,6 +193,23 @@ def add(
     for J, amount in zip(slices(starts, positions, sets[:count]), amounts[:count], strict=True):
         model.w += amount * delta(problem, model, i, J)
         model.delayed += clock * amount * delta(problem, model, i, J)
+
+
+@implement(operations.direction, PythonProblem)
+def direction(
+    problem: PythonProblem,
+    model: PythonModel,
+    i: int,
+    starts: Ints,
+    positions: Ints,
+    sets: Ints,
+    count: int,
+    amounts: Floats,
+) -> tuple[int, Ints, Floats]:
+    d = np.zeros_like(model.w)
+    for J, amount in zip(slices(starts, positions, sets[:count]), amounts[:count], strict=True):
+        d += amount * delta(problem, model, i, J)
+    return len(d), np.arange(len(d)), d
 
 
 @implement(operations.labels, PythonProblem)

@@ -17,7 +17,7 @@ import numpy as np
 
 from swvp.compiled import implement, inlined, kernel
 from swvp.structures import operations
-from swvp.structures.chain.sequences import Ids, compare, labels, longest, mix
+from swvp.structures.chain.sequences import Ids, compare, labels, longest, mix, replaced_pairs
 from swvp.structures.operations import Floats, Ints
 
 
@@ -212,6 +212,40 @@ def add(problem, model, i, starts, positions, sets, count, amounts, clock):
                 add_move(model, z, mixed[here - 1] if here else BOUNDARY, -amount, clock)
             beyond = k + 2
         mix(positions, first, last, gold, start, mixed)
+
+
+@implement(operations.direction, AttributeChain)
+@kernel
+def direction(problem, model, i, starts, positions, sets, count, amounts):
+    gold, predicted = problem.y, model.predicted
+    labels = model.w.shape[1]
+    start = problem.offsets[i]
+    n = problem.offsets[i + 1] - start
+    amount = replaced_pairs(n, starts, positions, sets, count, amounts)
+    most = 4 * (n + 1) + 2 * (problem.starts[start + n] - problem.starts[start])
+    features, values = np.empty(most, np.int64), np.empty(most)
+    size = 0
+    for k in range(n + 1):
+        if amount[k, 0] == 0 and amount[k, 1] == 0 and amount[k, 2] == 0:
+            continue
+        y, z = (np.int64(gold[start + k]), np.int64(predicted[k])) if k < n else (labels, labels)
+        y_previous = np.int64(gold[start + k - 1]) if k else labels
+        z_previous = np.int64(predicted[k - 1]) if k else labels
+        moved = amount[k, 0] + amount[k, 2]
+        if moved != 0:
+            for q in range(problem.starts[start + k], problem.starts[start + k + 1]):
+                row = np.int64(problem.attributes[q]) * labels
+                change = moved if len(problem.values) == 0 else moved * problem.values[q]
+                features[size], values[size] = row + y, change
+                features[size + 1], values[size + 1] = row + z, -change
+                size += 2
+        row, width = model.w.size, labels + 1
+        features[size], values[size] = row + y_previous * width + y, moved + amount[k, 1]
+        features[size + 1], values[size + 1] = row + y_previous * width + z, -amount[k, 0]
+        features[size + 2], values[size + 2] = row + z_previous * width + y, -amount[k, 1]
+        features[size + 3], values[size + 3] = row + z_previous * width + z, -amount[k, 2]
+        size += 4
+    return size, features, values
 
 
 @implement(operations.weights, AttributeModel)

@@ -22,7 +22,7 @@ import numpy as np
 
 from swvp.compiled import implement, inlined, kernel
 from swvp.structures import operations
-from swvp.structures.chain.sequences import Ids, compare, labels, longest, mix
+from swvp.structures.chain.sequences import Ids, compare, labels, longest, mix, replaced_pairs
 from swvp.structures.operations import Floats, Ints
 
 
@@ -181,6 +181,51 @@ def add(problem, model, i, starts, positions, sets, count, amounts, clock):
                 model.delayed[symbol, z_previous, z] -= amount * clock
             beyond = positions[p] + 2
         mix(positions, first, last, gold, start, mixed)
+
+
+@inlined
+def put_part(model, symbol, previous, y, amount, size, features, values):
+    """Write the five features of a part, numbered as in w; the sixth, (x), never moves. Returns how many there are."""
+    if amount == 0:
+        return size
+    labels = len(model.w_label)
+    first = model.w_emit.shape[0]
+    features[size] = first + y
+    first += labels
+    features[size + 1] = first + previous
+    first += labels + 1
+    features[size + 2] = first + symbol * labels + y
+    first += model.w_emit.size
+    features[size + 3] = first + previous * labels + y
+    first += model.w_move.size
+    features[size + 4] = first + (symbol * (labels + 1) + previous) * labels + y
+    for f in range(size, size + 5):
+        values[f] = amount
+    return size + 5
+
+
+@implement(operations.direction, IndicatorChain)
+@kernel
+def direction(problem, model, i, starts, positions, sets, count, amounts):
+    gold, predicted = problem.y, model.predicted
+    START = len(model.w_label)
+    start = problem.offsets[i]
+    n = problem.offsets[i + 1] - start
+    amount = replaced_pairs(n, starts, positions, sets, count, amounts)
+    features, values = np.empty(20 * n, np.int64), np.empty(20 * n)
+    size = 0
+    for k in range(n):  # a part ends at each position, none after the last
+        if amount[k, 0] == 0 and amount[k, 1] == 0 and amount[k, 2] == 0:
+            continue
+        symbol, y, z = np.int64(problem.x[start + k]), np.int64(gold[start + k]), np.int64(predicted[k])
+        y_previous = np.int64(gold[start + k - 1]) if k else START
+        z_previous = np.int64(predicted[k - 1]) if k else START
+        total = amount[k, 0] + amount[k, 1] + amount[k, 2]
+        size = put_part(model, symbol, y_previous, y, total, size, features, values)
+        size = put_part(model, symbol, y_previous, z, -amount[k, 0], size, features, values)
+        size = put_part(model, symbol, z_previous, y, -amount[k, 1], size, features, values)
+        size = put_part(model, symbol, z_previous, z, -amount[k, 2], size, features, values)
+    return size, features, values
 
 
 @implement(operations.weights, IndicatorModel)

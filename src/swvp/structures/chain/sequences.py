@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from swvp.compiled import inlined, kernel
 
-__all__ = ["Ids", "compare", "labels", "longest", "mix"]
+__all__ = ["Ids", "compare", "labels", "longest", "mix", "replaced_pairs"]
 
 Ids = NDArray[np.uint32]
 """Unsigned, so that an index taken from it needs no test for being negative."""
@@ -43,6 +43,23 @@ def mix(positions, first, last, source, start, mixed):
     """Put the labels of `source` at the positions of J = positions[first:last]."""
     for p in range(first, last):
         mixed[positions[p]] = source[start + positions[p]]
+
+
+@inlined
+def replaced_pairs(n, starts, positions, sets, count, amounts):
+    """How much of each pair of neighbours (y_{k-1}, y_k), k = 0, …, n, the sets replace: Σ_c amounts[c], by kind.
+
+    Kind 0: only y_k is in J. 1: only y_{k-1} is. 2: both are. However many sets there are, these are all that differ.
+    """
+    amount = np.zeros((n + 1, 3))
+    for c in range(count):
+        first, last = starts[sets[c]], starts[sets[c] + 1]
+        for p in range(first, last):
+            k = positions[p]
+            amount[k, 2 if p > first and positions[p - 1] == k - 1 else 0] += amounts[c]
+            if p + 1 == last or positions[p + 1] != k + 1:
+                amount[k + 1, 1] += amounts[c]
+    return amount
 
 
 def labels(problem: Any, model: Any, i: int) -> tuple[Ids, Ids]:

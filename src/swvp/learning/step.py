@@ -1,0 +1,71 @@
+"""Owns how long an update is: w += step · d with d = Σγ(m^J) Δφ(x, y, m^J) and Σγ = 1.
+
+    unit    1, the paper's
+    sqrt    √m, for m mixed assignments with γ > 0
+    count   m
+    mira    min(C, max(0, (loss - w·d) / ‖d‖²)), where loss = Σγ(m^J) |J|
+
+The step `mira` is the passive-aggressive one: the smallest that makes the margin w·d as large as the loss, but at most
+C. |J| counts wrong positions, so the loss is the Hamming loss of m^J. With J = [L_x] it is MIRA for one output, else
+the weighted-violations MIRA.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from swvp.compiled import implement, in_python, kernel, operation
+from swvp.learning.example import CompiledMira, CompiledRule, PythonRule
+from swvp.learning.gamma import weighted_margin
+from swvp.learning.sparse import squared_norm
+from swvp.structures.operations import Floats, Ints, direction, margins
+
+__all__ = ["step_length"]
+
+
+@operation
+def step_length(
+    rule: Any,
+    problem: Any,
+    model: Any,
+    i: int,
+    starts: Ints,
+    positions: Ints,
+    sets: Ints,
+    count: int,
+    gamma: Floats,
+    margin: Floats,
+    used: int,
+):
+    """The length of the update of example i along the `count` sets, by γ and their margins; `used` have γ > 0.
+
+    used = 0 says that this is a back-off: one set, and a margin not yet known.
+    """
+
+
+@implement(step_length, CompiledRule)
+@kernel
+def power_length(rule, problem, model, i, starts, positions, sets, count, gamma, margin, used):
+    return float(used) ** rule.power if used > 1 and rule.power > 0 else 1.0
+
+
+@implement(step_length, CompiledMira)
+@kernel
+def mira_length(rule, problem, model, i, starts, positions, sets, count, gamma, margin, used):
+    if used == 0:
+        margins(problem, model, i, starts, positions, 1, margin)
+    loss = 0.0
+    for c in range(count):
+        loss += gamma[c] * (starts[sets[c] + 1] - starts[sets[c]])
+    lacking = loss - weighted_margin(gamma, margin, count)
+    if lacking <= 0:
+        return 0.0
+    size, features, values = direction(problem, model, i, starts, positions, sets, count, gamma)
+    norm = squared_norm(size, features, values)
+    return min(rule.C, lacking / norm) if norm > 0 else 0.0  # where d = 0, no step changes anything
+
+
+@implement(step_length, PythonRule)
+def python_length(rule: PythonRule, *example: Any) -> float:
+    function = power_length if rule.C is None else mira_length
+    return float(in_python(function)(rule, *example))
