@@ -42,7 +42,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
     rule : str or UpdateRule
         A short name such as "csp" or "a-wm:segments:sqrt", or an `UpdateRule`; or "crf": no perceptron, but a
         conditional random field with the same features, trained by likelihood (`epochs` iterations of L-BFGS).
-    substructures, gamma, approach, beta, step : optional
+    substructures, gamma, approach, beta, step, C : optional
         Replace that part of the rule.
     epochs : int
         At most so many passes; training stops earlier after a pass without a mistake.
@@ -93,6 +93,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         approach: str | None = None,
         beta: float | None = 0.5,
         step: str | None = None,
+        C: float | None = None,
         epochs: int = 10,
         average: bool = True,
         features: str | Sequence[str] | None = None,
@@ -111,6 +112,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         self.approach = approach
         self.beta = beta
         self.step = step
+        self.C = C
         self.epochs = epochs
         self.average = average
         self.features = features
@@ -274,7 +276,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         return load_tagger(Path(path), cls)  # type: ignore[no-any-return]
 
     def _rule(self) -> UpdateRule:
-        names = ("substructures", "gamma", "approach", "beta", "step")
+        names = ("substructures", "gamma", "approach", "beta", "step", "C")
         return as_rule(self.rule, **{name: getattr(self, name) for name in names if getattr(self, name) is not None})
 
     def _corpus(self, X: Sentences) -> Corpus:

@@ -27,7 +27,8 @@ Examples:
 
   swvp train tagger train.txt --dev dev.txt --tune --model best.swvp
 
-Rules: csp, or APPROACH-GAMMA[:SUBSTRUCTURES][:STEP], see `swvp experiment synthetic --help`.
+Rules: csp, or APPROACH-GAMMA[:SUBSTRUCTURES][:STEP] as in `swvp experiment synthetic --help`; their rivals mira, mira:K
+(against the K best) and crf (likelihood; --epochs are then iterations).
 """
 
 
@@ -58,6 +59,8 @@ def tagger(
     ] = None,
     rule: Annotated[str, typer.Option(help="Update rule.")] = "a-wm:segments:sqrt",
     beta: Annotated[float, typer.Option(help="β of the rule.")] = 0.5,
+    c: Annotated[float | None, typer.Option("--C", help="With step mira: the longest step.", show_default="1")] = None,
+    l2: Annotated[float, typer.Option(help="With rule crf: the weight of ‖w‖²/2.")] = 1.0,
     epochs: Annotated[int, typer.Option(help="Passes over the training sentences, at most.")] = 10,
     patience: Annotated[int | None, typer.Option(help="Stop after so many passes without a better dev score.")] = None,
     average: Annotated[bool, typer.Option(help="Use the averaged weights, or the last ones.")] = True,
@@ -116,6 +119,8 @@ def tagger(
         ),
         rule=rule,
         beta=beta,
+        C=c,
+        l2=l2,
         epochs=epochs,
         patience=patience,
         average=average,

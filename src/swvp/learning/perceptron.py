@@ -33,7 +33,7 @@ from swvp.learning.mira import KBest, sweep_k_best
 from swvp.learning.rule import UpdateRule
 from swvp.learning.step import step_length
 from swvp.learning.substructures import MOST_SETS
-from swvp.structures.operations import add, best_outputs, direction, find_mistakes, keep, longest, margins, weights
+from swvp.structures.operations import add, best_outputs, direction, find_mistakes, keep, longest, margins, norm
 
 __all__ = ["COUNTS", "Epoch", "generator", "passes"]
 
@@ -166,7 +166,7 @@ def passes(
         yield Epoch(
             epoch=epoch,
             examples=examples,
-            norm=float(np.linalg.norm(weights(model))),
+            norm=norm(model),
             seconds=time.perf_counter() - began,
             **{name: int(count) for name, count in zip(COUNTS, counts, strict=True)},
         )

@@ -81,5 +81,10 @@ def weights(model: Any) -> Floats:
 
 
 @operation
+def norm(model: Any) -> float:
+    """‖w‖ (never called in kernels)."""
+
+
+@operation
 def averaged_weights(model: Any, clock: int) -> Floats:
     """The mean of w after each of the `clock` examples seen, as one vector (never called in kernels)."""

@@ -222,6 +222,11 @@ def weights(model: PythonModel) -> Floats:
     return model.w.copy()
 
 
+@implement(operations.norm, PythonModel)
+def norm(model: PythonModel) -> float:
+    return float(np.linalg.norm(model.w))
+
+
 @implement(operations.averaged_weights, PythonModel)
 def averaged_weights(model: PythonModel, clock: int) -> Floats:
     return model.w - model.delayed / max(clock, 1)

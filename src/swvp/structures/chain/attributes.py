@@ -11,6 +11,7 @@ position backwards.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -252,6 +253,11 @@ def direction(problem, model, i, starts, positions, sets, count, amounts):
 def weights(model: AttributeModel) -> Floats:
     """w as one vector: (a, y), then (y', y)."""
     return np.concatenate([model.w.ravel(), model.w_move.ravel()])
+
+
+@implement(operations.norm, AttributeModel)
+def norm(model: AttributeModel) -> float:
+    return math.sqrt(np.vdot(model.w, model.w) + np.vdot(model.w_move, model.w_move))
 
 
 @implement(operations.averaged_weights, AttributeModel)

@@ -234,6 +234,11 @@ def weights(model: IndicatorModel) -> Floats:
     return model.w.copy()
 
 
+@implement(operations.norm, IndicatorModel)
+def norm(model: IndicatorModel) -> float:
+    return float(np.linalg.norm(model.w))
+
+
 @implement(operations.averaged_weights, IndicatorModel)
 def averaged_weights(model: IndicatorModel, clock: int) -> Floats:
     late = model.delayed
