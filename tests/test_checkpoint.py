@@ -144,6 +144,15 @@ def test_the_log_of_a_killed_training_has_every_pass_once(fine, killed):
     assert [line["epoch"] for line in log if line["best"]][-1] == tagger.best_epoch_
 
 
+def test_what_a_process_killed_while_writing_left_is_removed(fine, killed):
+    killed()
+    for name in (".model.checkpoint.ab_d1234", ".model.checkpoint.mine", ".other.checkpoint.abcd1234"):
+        Path(name).write_text("")
+    fine(*TRAIN, "-m", "model")
+    kept = [".model.checkpoint.mine", ".other.checkpoint.abcd1234", "dev.txt", "model", "train.txt"]
+    assert sorted(os.listdir()) == kept
+
+
 # ---------------------------------------------------------------- what may differ and what may not
 
 

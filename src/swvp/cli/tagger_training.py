@@ -24,7 +24,7 @@ from swvp.learning.rule import as_rule
 from swvp.storage.files import cannot_write
 from swvp.structures.chain.templates import PRESETS, parse_templates, read_templates
 from swvp.tagger import SequenceTagger
-from swvp.tagging.checkpoint import resume, save_checkpoint, stamp
+from swvp.tagging.checkpoint import remove_checkpoint, resume, save_checkpoint, stamp
 from swvp.tagging.corpus import Corpus
 from swvp.tagging.layout import Layout, layout_of, read_corpus
 from swvp.tagging.training import Progress, Training
@@ -91,7 +91,7 @@ def train_tagger(options: TaggerOptions, **settings: Any) -> None:
         corpora = [corpus] if dev is None else [corpus, dev]
         run_training(tagger, training, corpora, options, messages)
     tagger.finish(training).save(options.model)
-    checkpoint_path(options).unlink(missing_ok=True)
+    remove_checkpoint(checkpoint_path(options))
     messages.print(summary(tagger, options.model), soft_wrap=True)
 
 
@@ -160,7 +160,7 @@ def run_training(
     """Run a training with lines for people, a log for programs and checkpoints for accidents."""
     path = checkpoint_path(options)
     if options.fresh and not path.is_dir():
-        path.unlink(missing_ok=True)
+        remove_checkpoint(path)
     kept = {name: value for name, value in tagger.get_params().items() if name not in NO_MATTER}
     kept |= {"load": options.loaded}
     stamped = stamp(training, json.loads(json.dumps(kept, default=repr)), *corpora)

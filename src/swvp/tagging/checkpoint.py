@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from swvp.structures.operations import Floats
 from swvp.tagging.corpus import Corpus
 from swvp.tagging.training import Training, sum_of, weight_names
 
-__all__ = ["resume", "save_checkpoint", "stamp"]
+__all__ = ["remove_checkpoint", "resume", "save_checkpoint", "stamp"]
 
 KIND = "tagger training"
 
@@ -98,6 +99,14 @@ def resume(path: Path, training: Training, stamped: dict[str, Any]) -> bool:
         raise InputError(f"{path}: its parts do not fit together ({error}): {advice}") from None
     training.restored()
     return True
+
+
+def remove_checkpoint(path: Path) -> None:
+    """Remove the file, and what a process that was killed while writing it has left."""
+    path.unlink(missing_ok=True)
+    for left in path.parent.iterdir():
+        if re.fullmatch(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}", left.name) and left.is_file():
+            left.unlink(missing_ok=True)
 
 
 def different(there: Any, here: dict[str, Any]) -> list[str]:
