@@ -14,6 +14,8 @@ import pytest
 from swvp.cli import tagger_training
 from swvp.storage.container import read_container, write_container
 from swvp.tagger import SequenceTagger
+from swvp.tagging.checkpoint import resume, save_checkpoint, stamp
+from swvp.tagging.corpus import corpus_of
 from texts import noisy
 
 TRAIN = ["train", "tagger", "train.txt", "--dev", "dev.txt", "--epochs", "6"]
@@ -211,6 +213,22 @@ def test_a_changed_gamma_is_another_training(refused, killed):
     killed(*options)
     Path("mine.py").write_text(text.replace("+ 1", "+ beta"))
     assert "another training (load differ)" in refused(*TRAIN, "-m", "model", *options)
+
+
+def test_the_whole_state_is_kept(tmp_path):
+    corpus = corpus_of([["a", "b", "a"], ["b"]] * 3, [["A", "B", "C"], ["C"]] * 3, None)
+    begun, new = (SequenceTagger(random_state=0).start(corpus, corpus) for _ in range(2))
+    list(begun.run(3))
+    save_checkpoint(tmp_path / "file", begun, stamp(begun, {}))
+    assert not resume(tmp_path / "nothing", new, stamp(new, {}))
+    assert resume(tmp_path / "file", new, stamp(new, {}))
+    assert (new.clock, new.scores, new.history) == (begun.clock, begun.scores, begun.history)
+    assert new.largest[0] == begun.largest[0] > 0
+    assert new.orders.bit_generator.state == begun.orders.bit_generator.state
+    for name in ("w", "w_move", "delayed", "delayed_move", "moves"):
+        np.testing.assert_array_equal(getattr(new.model, name), getattr(begun.model, name))
+    for name, array in begun.best.items():
+        np.testing.assert_array_equal(new.best[name], array)
 
 
 # ---------------------------------------------------------------- broken checkpoints

@@ -45,16 +45,23 @@ def test_the_summary_tells_what_the_model_is(fine):
 
 def test_the_heaviest_features_come_first(fine):
     tagger = SequenceTagger.load("model")
-    rows = section(fine("inspect", "model", "--top", "4")[0], FEATURES)
-    assert len(rows) == 4
+    rows = section(fine("inspect", "model", "--top", "30")[0], FEATURES)
+    assert len(rows) == 30
     shown = [float(row[-1]) for row in rows]
-    assert [abs(w) for w in shown] == pytest.approx(sorted(np.abs(tagger.coef_).ravel())[::-1][:4], abs=6e-4)
+    assert [abs(w) for w in shown] == pytest.approx(sorted(np.abs(tagger.coef_).ravel())[::-1][:30], abs=6e-4)
     for label, *name, weight in rows:
         number = next(k for k in range(tagger.n_attributes_) if tagger.encoder_.name(k).split() == name)
         assert tagger.coef_[number, tagger.classes_.index(label)] == pytest.approx(float(weight), abs=6e-4)
     rows = section(fine("inspect", "model", "--label", "I-NP", "--top", "1000")[0], FEATURES)
     assert {row[0] for row in rows} == {"I-NP"}
     assert len(rows) == np.count_nonzero(tagger.coef_[:, 2])
+
+
+def test_any_weights_are_sorted():
+    tagger = SequenceTagger.load("model")
+    tagger.coef_ = np.random.default_rng(0).normal(size=tagger.coef_.shape)
+    weights = [abs(row[-1]) for row in tagger.top_features(n=40).rows]
+    assert weights == sorted(np.abs(tagger.coef_).ravel(), reverse=True)[:40]
 
 
 def test_transitions_are_shown_with_the_edges(fine):
@@ -92,6 +99,25 @@ def test_a_sentence_is_explained_by_its_features(fine, refused):
         expected = explained(tagger, token, label, second, " ".join(name))
         assert float(weight) == pytest.approx(expected, abs=6e-4)
     assert refused("inspect", "model", "--sentence", "the cat") == "the tagger was trained on columns, these are words"
+
+
+def test_an_explanation_holds_the_transitions_before_and_after():
+    tagger = SequenceTagger(random_state=0, features=["bias"]).fit([["a", "b", "c"], ["a"]], [["A", "B", "C"], ["B"]])
+    rows = tagger.explain(["a", "b", "c"], n=100).rows
+    moves, names = tagger.transitions_, [*tagger.classes_, "(edge)"]
+    seen = set()
+    for _, label, second, feature, difference in rows:
+        first, other = names.index(label), names.index(second)
+        where, _, neighbour = feature.partition(" ")
+        k = names.index(neighbour) if neighbour else None
+        if where == "after":
+            assert difference == moves[k, first] - moves[k, other]
+        elif where == "before":
+            assert difference == moves[first, k] - moves[other, k]
+        seen.add(where)
+    assert seen == {"after", "before", "bias"}
+    one = tagger.explain(["a", "b", "c"], position=1, n=100).rows
+    assert one == [row for row in rows if row[0] == "b"]
 
 
 def test_the_first_sentence_of_a_file_is_explained(fine, refused):
