@@ -1,12 +1,14 @@
 """`swvp inspect`: what a model is and what decides its predictions."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from swvp.learning.rule import own_gammas
 from swvp.tagger import SequenceTagger
+from swvp.tagging.inspect import top_features
 from texts import COLUMNS, CONLLU
 
 
@@ -58,10 +60,12 @@ def test_the_heaviest_features_come_first(fine):
 
 
 def test_any_weights_are_sorted():
-    tagger = SequenceTagger.load("model")
-    tagger.coef_ = np.random.default_rng(0).normal(size=tagger.coef_.shape)
-    weights = [abs(row[-1]) for row in tagger.top_features(n=40).rows]
-    assert weights == sorted(np.abs(tagger.coef_).ravel(), reverse=True)[:40]
+    weights = np.random.default_rng(0).normal(size=(5000, 3))
+    encoder = SimpleNamespace(names=lambda attributes: [str(k) for k in attributes])
+    tagger = SimpleNamespace(classes_=["A", "B", "C"], coef_=weights, encoder_=encoder)
+    rows = top_features(tagger, n=1000).rows
+    assert [abs(row[2]) for row in rows] == sorted(np.abs(weights).ravel(), reverse=True)[:1000]
+    assert all(weights[int(name), "ABC".index(label)] == weight for label, name, weight in rows)
 
 
 def test_transitions_are_shown_with_the_edges(fine):
