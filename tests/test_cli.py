@@ -57,9 +57,20 @@ def test_help_shows_the_commands_and_examples(swvp):
     assert "Examples:" in out
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], ["experiment", "synthetic", "--help"], ["evaluate", "--help"]]
-)
+COMMANDS = [["train", "tagger"], ["predict"], ["evaluate"], ["inspect"], ["experiment", "synthetic"]]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_help_fits_into_60_columns_and_has_examples(swvp, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("TERMINAL_WIDTH", "60")
+    code, out, err = swvp(*command, "--help")
+    assert (code, err) == (0, "")
+    assert max(map(len, out.splitlines())) <= 60
+    assert f"swvp {' '.join(command)}" in out.split("Examples:")[1]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], *([*command, "--help"] for command in COMMANDS)])
 def test_help_and_version_import_nothing_heavy(arguments):
     program = (
         "import sys; sys.argv = ['swvp', *sys.argv[1:]]; from swvp.cli import main\n"

@@ -1,5 +1,6 @@
 """Tables of tokens: read into arrays, written back byte for byte."""
 
+import codecs
 import gzip
 
 import numpy as np
@@ -61,6 +62,32 @@ def test_an_encoding_is_read_and_written(tmp_path, encoding):
     assert table.append(Column(["É"], np.zeros(1, np.int32))).decode(encoding) == "fußball NN É\n"
 
 
+@pytest.mark.parametrize(
+    ("encoding", "mark"),
+    [(encoding, mark) for encoding in ("utf-8", "utf-8-sig", "iso-8859-1") for mark in (b"", codecs.BOM_UTF8)]
+    + [("utf-16-le", mark) for mark in (b"", codecs.BOM_UTF16_LE)],
+)
+def test_a_byte_order_mark_is_no_part_of_a_word_and_stays(tmp_path, encoding, mark):
+    content = mark + "Ann O\n".encode(encoding.removesuffix("-sig"))
+    table = read_table(written(tmp_path, content), encoding=encoding)
+    assert table.sentences(0) == [["Ann"]]
+    assert table.replace(1, table.column(1)) == content
+
+
+def test_a_label_that_the_encoding_cannot_hold_is_one_line(tmp_path):
+    table = read_table(written(tmp_path, b"a\xe9 O\n"), encoding="iso-8859-1")
+    with pytest.raises(InputError, match="the label with '名' cannot be written in iso-8859-1: use utf-8"):
+        table.append(Column(["名"], np.zeros(1, np.int32)))
+
+
+@pytest.mark.parametrize("strange", ["\x0b", "\x0c", "\x1c", "\x85", "\xa0", "\u2028", "a\rb"])
+def test_only_blanks_tabs_and_newlines_separate(tmp_path, strange):
+    content = f"{strange} O\n x{strange}y\tO \n\n{strange} O"
+    table = read_table(written(tmp_path, content))
+    assert table.sentences(0) == [[strange, f"x{strange}y"], [strange]]
+    assert table.replace(1, table.column(1)).decode() == content
+
+
 def test_random_tables_agree_with_splitting_lines(tmp_path):
     rng = np.random.default_rng(0)
     pieces = ["a", "bb", "é", "日本", "x" * 30, "#", "-", "1"]
@@ -101,7 +128,8 @@ def test_gzip_and_long_tokens(tmp_path):
         ("a", "a\tb\nc d\n", r"a:2: 1 columns, 2 on the lines before \(tabs and blanks mixed\?\)"),
         ("a", "\n \n", "a: no token in it"),
         ("a", b"a\xe9 b\n", "a:1: byte 0xe9 is not utf-8; name the encoding"),
-        ("a.conllu", "1\tx\n", "a.conllu:1: 2 columns, 10 in CoNLL-U, between tabs"),
+        ("a.conllu", "1\tx\n", "a.conllu:1: 2 columns, 10 in CoNLL-U, between tabs$"),
+        ("a.conllu", "1 x x x\n", r"1 columns, 10 in CoNLL-U, between tabs \(tabs and blanks mixed\?\)"),
         (
             "a.conllu",
             CONLLU.replace("\n2\t", "\ntwo\t"),

@@ -23,6 +23,7 @@ from swvp.tagging.constraints import Constraint, barrier, check_allowed, repaire
 from swvp.tagging.corpus import Corpus, Labels, Sentences, check_pairs, corpus_of
 from swvp.tagging.crf import LikelihoodTraining
 from swvp.tagging.inspect import WeightTable, explain, top_features, top_transitions
+from swvp.tagging.layout import Layout
 from swvp.tagging.model import load_tagger, save_tagger
 from swvp.tagging.probabilities import Confidence, best_temperature, confidences, k_best_labels, marginals
 from swvp.tagging.sentences import FeatureEncoder
@@ -138,6 +139,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         With `dev`, held-out sentences and labels, the weights of the pass that does best on them are kept (by the F1
         of phrases if the labels are those of phrases, else by accuracy). `watch` is called after each pass.
         """
+        self.layout_: Layout | None = None
         corpus = corpus_of(X, y, self.columns)
         training = self.start(corpus, None if dev is None else corpus_of(*dev, self.columns))
         training.run(self.epochs, self.patience, watch)
@@ -357,7 +359,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
 
 def chosen_features(features: str | Sequence[str] | None, width: int) -> Sequence[str]:
     """The templates a user asked for: a preset by name, templates, or what suits so many columns."""
-    given = features or ("pos" if width == 1 else "chunk")
+    given = features if features is not None else ("pos" if width == 1 else "chunk")
     if isinstance(given, str):
         if given not in PRESETS:
             raise unknown_name("features", given, PRESETS)

@@ -120,13 +120,13 @@ def evaluate(
         against = (str(predicted or gold), str(compare)), scores, other_scores, comparison
 
     if json_file is not None:
-        from swvp.storage.files import write_whole
+        from swvp.data.files import write_bytes
 
         text = json.dumps(results, indent=1) + "\n"
         if str(json_file) == "-":
             sys.stdout.write(text)
             return
-        write_whole(json_file, text)
+        write_bytes(json_file, text.encode())
 
     from rich.console import Console
 

@@ -33,6 +33,7 @@ def inspect(
         str | None, typer.Option(help="The same for the first sentence of a file, or - for standard input.")
     ] = None,
     encoding: Annotated[str, typer.Option(help="Of the file of --explain.")] = "utf-8",
+    conllu: Annotated[bool, typer.Option("--conllu", help="The file of --explain is CoNLL-U.")] = False,
 ) -> None:
     """Show what a model is, its heaviest features and transitions, or why it labels a sentence as it does."""
     from rich.console import Console
@@ -54,8 +55,10 @@ def inspect(
         show(tagger.explain(sentence.split()))
         return
     if explain is not None:
-        show(explained(tagger, explain, encoding))
+        show(explained(tagger, explain, encoding, conllu))
         return
+    if label is not None:
+        tagger.top_features(label, 0)  # a wrong label is told before anything is shown
     for name, text in described(tagger, model):
         console.print(f"{name:11} {text}", soft_wrap=not console.is_terminal)
     if top:
@@ -63,13 +66,14 @@ def inspect(
         show(tagger.top_transitions(top))
 
 
-def explained(tagger: Any, source: str, encoding: str) -> Any:
+def explained(tagger: Any, source: str, encoding: str, conllu: bool) -> Any:
     """What decides the labels of the first sentence of a file."""
     from swvp.data.table import is_conllu, read_table
     from swvp.tagging.layout import layout_for_predicting, read_corpus
 
     layout = layout_for_predicting(tagger)
-    table = read_table(source, encoding=encoding, conllu=is_conllu(source) or (source == "-" and layout.conllu))
+    as_conllu = conllu or is_conllu(source) or (source == "-" and layout.conllu)
+    table = read_table(source, encoding=encoding, conllu=as_conllu)
     corpus = read_corpus(table, layout, labelled=False, what="the tagger's training file")
     assert corpus.columns is not None
     words = [[strings[k] for k in ids] for strings, ids in zip(corpus.columns.strings, corpus.columns.ids, strict=True)]
@@ -77,18 +81,28 @@ def explained(tagger: Any, source: str, encoding: str) -> Any:
     return tagger.explain([token[0] for token in tokens] if tagger.kind_ == "words" else tokens)
 
 
+def rule_text(tagger: Any) -> str:
+    """The rule and its β, if it has one; the γ of a user's is only a name here."""
+    from swvp.errors import InputError
+
+    try:
+        rule = tagger._rule()
+    except InputError:
+        return str(tagger.rule) if tagger.beta is None else f"{tagger.rule}, β = {tagger.beta:g}"
+    return f"{rule.name}{f', β = {rule.beta:g}' if rule.uses_beta else ''}"
+
+
 def described(tagger: Any, path: Path) -> list[tuple[str, str]]:
     """What the file says of itself."""
     import numpy as np
 
-    rule = tagger._rule()
     encoder = tagger.encoder_
     weights = int(np.count_nonzero(tagger.coef_))
     rows = [
         ("file", f"{path}, {path.stat().st_size / 1e6:.1f} MB"),
         ("labels", f"{len(tagger.classes_)}: {', '.join(map(str, tagger.classes_))}"),
         ("attributes", f"{tagger.n_attributes_:,}, weights that are not 0: {weights:,}"),
-        ("rule", f"{rule.name}{f', β = {rule.beta:g}' if rule.uses_beta else ''}"),
+        ("rule", rule_text(tagger)),
         ("weights", "averaged" if tagger.average else "last"),
         ("constraint", str(tagger.constraint)),
         ("passes", f"{len(tagger.history_)}, the weights are those of pass {tagger.best_epoch_}"),

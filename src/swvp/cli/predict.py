@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from swvp.errors import InputError
+
 __all__ = ["predict"]
 
 EXAMPLES = """
@@ -39,6 +41,8 @@ def predict(
     from swvp.tagger import SequenceTagger
     from swvp.tagging.layout import layout_for_predicting, read_corpus, write_labels
 
+    if jobs < 1:
+        raise InputError(f"jobs must be at least 1, not {jobs}")
     tagger = SequenceTagger.load(model).set_params(n_jobs=jobs)
     layout = layout_for_predicting(tagger)
     # standard input has no name to tell by: it is taken as what the tagger was trained on

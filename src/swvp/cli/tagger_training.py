@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import time
 from collections.abc import Iterator, Sequence
@@ -17,13 +18,16 @@ from rich.console import Console
 from swvp.cli.study import cores
 from swvp.data.table import read_table
 from swvp.errors import InputError
-from swvp.storage.files import cannot_write
-from swvp.structures.chain.templates import PRESETS, read_templates
+from swvp.learning.perceptron import Epoch
+from swvp.learning.rule import as_rule
+from swvp.storage.files import cannot_write, is_special
+from swvp.structures.chain.templates import PRESETS, parse_templates, read_templates
 from swvp.tagger import SequenceTagger
-from swvp.tagging.checkpoint import resume, save_checkpoint, stamp
+from swvp.tagging.checkpoint import remove_checkpoint, resume, save_checkpoint, stamp
 from swvp.tagging.corpus import Corpus
 from swvp.tagging.layout import Layout, layout_of, read_corpus
 from swvp.tagging.training import Progress, Training
+from swvp.tagging.tune import candidates
 
 __all__ = ["TaggerOptions", "train_tagger"]
 
@@ -49,19 +53,20 @@ class TaggerOptions:
     rules: Sequence[str] | None
     betas: Sequence[float] | None
     jobs: int | None
+    loaded: str | None
 
 
 def train_tagger(options: TaggerOptions, **settings: Any) -> None:
     """Read, train or tune, save; say what happens."""
-    messages = Console(stderr=True, markup=False, highlight=False)
-    if not options.model.parent.is_dir():
-        raise InputError(f"cannot write {options.model}: there is no folder {options.model.parent}")
-    if options.model.is_dir():
-        raise InputError(f"cannot write {options.model}: it is a folder")
-    if options.tune and options.dev is None:
-        raise InputError("--tune needs --dev: held-out sentences to choose by")
+    messages = Console(stderr=True, markup=False, highlight=False, emoji=False)
+    if not messages.is_terminal:
+        messages.width = 1000  # nothing to fit into
+    check(options, settings)
+    tried = candidates(options.rules, options.betas) if options.tune else []
     layout, corpus, dev = read_files(options)
-    tagger = SequenceTagger(features=read_features(options.features), columns=list(layout.names), **settings)
+    tagger = SequenceTagger(
+        features=read_features(options.features, layout.names), columns=list(layout.names), **settings
+    )
     tagger.layout_ = layout
     messages.print(described("training", corpus, layout))
     if dev is not None:
@@ -71,13 +76,51 @@ def train_tagger(options: TaggerOptions, **settings: Any) -> None:
         from swvp.cli.tagger_tuning import tune_tagger
 
         assert dev is not None
-        training = tune_tagger(tagger, corpus, dev, options.rules, options.betas, options.jobs or cores(), messages)
+        with log_file(options.log) as log:
+            try:
+                trials, training = tune_tagger(tagger, corpus, dev, tried, options.jobs or cores(), messages)
+            except KeyboardInterrupt:
+                messages.print("stopped; nothing is kept of a tuning")
+                raise typer.Exit(130) from None
+            for trial in trials:
+                rule = {"rule": trial.rule.name, "beta": trial.rule.beta}
+                write_lines(log, trial.history, trial.scores, **rule)
     else:
         training = tagger.start(corpus, dev)
-        run_training(tagger, training, options, messages)
+        corpora = [corpus] if dev is None else [corpus, dev]
+        run_training(tagger, training, corpora, options, messages)
     tagger.finish(training).save(options.model)
-    checkpoint_path(options).unlink(missing_ok=True)
+    remove_checkpoint(checkpoint_path(options))
     messages.print(summary(tagger, options.model), soft_wrap=True)
+
+
+def check(options: TaggerOptions, settings: dict[str, Any]) -> None:
+    """Refuse what cannot work or would have no effect, before anything is read."""
+    model = options.model
+    if not model.parent.is_dir():
+        raise InputError(f"cannot write {model}: there is no folder {model.parent}")
+    if model.is_dir():
+        raise InputError(f"cannot write {model}: it is a folder")
+    if is_special(model) or str(model) == "-":
+        raise InputError(f"cannot write {model}: a model needs a file of its own")
+    if not os.access(model.parent, os.W_OK):
+        raise InputError(f"cannot write {model}: no permission to write into {model.parent}")
+    for option, path in (("TRAIN", options.train), ("--dev", options.dev), ("--log", options.log)):
+        if path is not None and (Path(path) == model or (model.exists() and same_file(Path(path), model))):
+            raise InputError(f"--model and {option} are the same file, {path}")
+    if options.tune and options.dev is None:
+        raise InputError("--tune needs --dev: held-out sentences to choose by")
+    if not options.tune and (options.rules is not None or options.betas is not None):
+        raise InputError("--rules and --betas are for --tune; without it, use --rule and --beta")
+    if settings["patience"] is not None and options.dev is None:
+        raise InputError("--patience needs --dev: held-out sentences to score each pass on")
+    as_rule(settings["rule"], beta=settings["beta"])
+    if options.jobs is not None and options.jobs < 1:
+        raise InputError(f"jobs must be at least 1, not {options.jobs}")
+
+
+def same_file(a: Path, b: Path) -> bool:
+    return a.exists() and a.samefile(b)
 
 
 def read_files(options: TaggerOptions) -> tuple[Layout, Corpus, Corpus | None]:
@@ -92,25 +135,42 @@ def read_files(options: TaggerOptions) -> tuple[Layout, Corpus, Corpus | None]:
     return layout, corpus, read_corpus(dev_table, layout, labelled=True)
 
 
-def read_features(features: str | None) -> str | list[str] | None:
-    """A preset by name, or the templates of a file."""
-    if features is None or features in PRESETS:
+def read_features(features: str | None, columns: Sequence[str]) -> str | list[str] | None:
+    """A preset by name, or the templates of a file, which is named if something is wrong with it."""
+    preset = features or ("pos" if len(columns) == 1 else "chunk")
+    if preset in PRESETS:
+        try:
+            parse_templates(PRESETS[preset], columns)
+        except InputError:
+            needs = "word, pos" if preset == "chunk" else "word"
+            raise InputError(
+                f"the features '{preset}' need columns named {needs}, there are {', '.join(columns)}; "
+                "give others with --features, or other names with --columns"
+            ) from None
         return features
-    return read_templates(features)
+    lines = read_templates(preset)
+    parse_templates(lines, columns, where=preset)
+    return lines
 
 
-def run_training(tagger: SequenceTagger, training: Training, options: TaggerOptions, messages: Console) -> None:
+def run_training(
+    tagger: SequenceTagger, training: Training, corpora: Sequence[Corpus], options: TaggerOptions, messages: Console
+) -> None:
     """Run a training with lines for people, a log for programs and checkpoints for accidents."""
     path = checkpoint_path(options)
-    if options.fresh:
-        path.unlink(missing_ok=True)
+    if options.fresh and not path.is_dir():
+        remove_checkpoint(path)
     kept = {name: value for name, value in tagger.get_params().items() if name not in NO_MATTER}
-    stamped = stamp(training, json.loads(json.dumps(kept, default=repr)))
+    kept |= {"load": options.loaded}
+    stamped = stamp(training, json.loads(json.dumps(kept, default=repr)), *corpora)
     if training.resumable and resume(path, training, stamped):
+        if len(training.history) > tagger.epochs:
+            raise InputError(f"{path} is after pass {len(training.history)}, --epochs is {tagger.epochs}: use --fresh")
         messages.print(f"going on after pass {len(training.history)}, from {path}")
     lines = EpochLines(messages, training, tagger.epochs)
     saved = time.monotonic()
     with log_file(options.log) as log, interruptible(messages) as stop:
+        write_lines(log, training.history, training.scores)
 
         def after_pass(progress: Progress) -> None:
             nonlocal saved
@@ -165,17 +225,26 @@ def log_file(path: Path | None) -> Iterator[IO[str] | None]:
         yield None
         return
     try:
-        with path.open("a", encoding="utf-8") as file:
+        with path.open("w", encoding="utf-8") as file:
             yield file
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise cannot_write(path, error) from None
 
 
-def write_line(log: IO[str] | None, progress: Progress) -> None:
+def write_line(log: IO[str] | None, progress: Progress, **more: Any) -> None:
     if log is not None:
-        line = progress.epoch.as_dict() | {"dev_score": progress.score, "best": progress.best}
+        line = more | progress.epoch.as_dict() | {"dev_score": progress.score, "best": progress.best}
         log.write(json.dumps(line) + "\n")
         log.flush()
+
+
+def write_lines(log: IO[str] | None, history: Sequence[Epoch], scores: Sequence[float], **more: Any) -> None:
+    """The lines of passes that are over; those of a killed training are written again, each once."""
+    for k, epoch in enumerate(history):
+        best = not scores or scores[k] > max(scores[:k], default=-1.0)
+        write_line(log, Progress(epoch, scores[k] if scores else None, best), **more)
 
 
 @contextmanager

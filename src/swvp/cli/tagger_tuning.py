@@ -8,10 +8,11 @@ from rich.console import Console
 from rich.table import Table
 
 from swvp.cli.study import Watch
+from swvp.learning.rule import UpdateRule
 from swvp.tagger import SequenceTagger
 from swvp.tagging.corpus import Corpus
 from swvp.tagging.training import Training
-from swvp.tagging.tune import Trial, candidates, tune
+from swvp.tagging.tune import Trial, tune
 
 __all__ = ["tune_tagger"]
 
@@ -20,14 +21,12 @@ def tune_tagger(
     tagger: SequenceTagger,
     corpus: Corpus,
     dev: Corpus,
-    rules: Sequence[str] | None,
-    betas: Sequence[float] | None,
+    tried: Sequence[UpdateRule],
     jobs: int,
     messages: Console,
-) -> Training:
-    """Try the rules, show the table, set the tagger to the best; its finished training is returned."""
+) -> tuple[list[Trial], Training]:
+    """Try the rules, show the table, set the tagger to the best; all trials and its finished training are returned."""
     training = tagger.start(corpus, dev)
-    tried = candidates(rules, betas)
     messages.print(f"tuning: {len(tried)} trainings of {tagger.epochs} passes, {jobs} at a time")
     with Watch(messages) as watch:
         watch.show(0, len(tried))
@@ -42,7 +41,7 @@ def tune_tagger(
     assert training.dev is not None
     messages.print(tuning_table(trials, training.dev.metric))
     tagger.set_params(rule=best.rule.name, beta=best.rule.beta)
-    return best
+    return trials, best
 
 
 def tuning_table(trials: Sequence[Trial], metric: str) -> Table:

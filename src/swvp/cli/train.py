@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from swvp.cli.values import floats, names
+from swvp.errors import InputError
 
 __all__ = ["app"]
 
@@ -97,8 +98,8 @@ def tagger(
     from swvp.cli.study import load_python
     from swvp.cli.tagger_training import TaggerOptions, train_tagger
 
-    if load is not None:
-        load_python(load)
+    if target is not None and column is not None:
+        raise InputError("--column and --target exclude each other")
     train_tagger(
         TaggerOptions(
             train=train,
@@ -116,6 +117,7 @@ def tagger(
             rules=names(rules),
             betas=floats("betas", betas),
             jobs=jobs,
+            loaded=None if load is None else load_python(load),
         ),
         rule=rule,
         beta=beta,

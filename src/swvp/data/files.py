@@ -8,7 +8,7 @@ import zlib
 from pathlib import Path
 
 from swvp.errors import InputError
-from swvp.storage.files import write_whole
+from swvp.storage.files import cannot_write, write_whole
 
 __all__ = ["read_bytes", "write_bytes"]
 
@@ -17,6 +17,8 @@ def read_bytes(path: str | Path) -> bytes:
     """The bytes of a file, unpacked if its name ends in .gz; - is standard input."""
     try:
         if str(path) == "-":
+            if sys.stdin is None:
+                raise InputError("cannot read -: there is no standard input")
             return sys.stdin.buffer.read()
         content = Path(path).read_bytes()
         return gzip.decompress(content) if str(path).endswith(".gz") else content
@@ -27,9 +29,19 @@ def read_bytes(path: str | Path) -> bytes:
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
-    """Write a file whole or not at all, packed if its name ends in .gz; - is standard output."""
-    if str(path) == "-":
+    """Write a file whole or not at all, packed if its name ends in .gz; - is standard output.
+
+    A device or a pipe is written to, not replaced by a file.
+    """
+    if str(path) != "-":
+        write_whole(Path(path), gzip.compress(content, mtime=0) if str(path).endswith(".gz") else content)
+        return
+    if sys.stdout is None:
+        raise InputError("cannot write -: there is no standard output")
+    try:
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
-        return
-    write_whole(Path(path), gzip.compress(content, mtime=0) if str(path).endswith(".gz") else content)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise cannot_write(Path(path), error) from None

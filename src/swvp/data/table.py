@@ -20,6 +20,7 @@ __all__ = ["CONLLU", "Column", "Table", "is_conllu", "read_table"]
 
 Ints = NDArray[np.int64]
 
+UTF_8 = ("utf-8", "utf-8-sig")
 CONLLU = ("id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 
 
@@ -34,17 +35,18 @@ class Table:
     """The tokens of one file.
 
     `content` is the text in UTF-8; `fields[t, c]` where field c of token t begins and ends in it; `lines[t]` the line
-    of token t, from 1; `offsets` where each sentence begins, and where the last one ends.
+    of token t, from 1; `offsets` where each sentence begins, and where the last one ends. `mark` is the byte order mark
+    the file began with, if any.
     """
 
-    def __init__(self, path: str | Path, text: bytes, encoding: str, *, conllu: bool):
-        self.path, self.encoding, self.conllu = str(path), encoding, conllu
+    def __init__(self, path: str | Path, text: bytes, encoding: str, *, conllu: bool, mark: bytes = b""):
+        self.path, self.encoding, self.conllu, self.mark = str(path), encoding, conllu, mark
         self.content = np.frombuffer(text, np.uint8)
         self.tabs, self.width = True, len(CONLLU)
         if not conllu:
             line = first_line(text)
             self.tabs = b"\t" in line
-            self.width = len(line.split(b"\t") if self.tabs else line.split())
+            self.width = len(line.split(b"\t") if self.tabs else re.findall(rb"[^ ]+", line))
         room = int(np.count_nonzero(self.content == ord("\n"))) + 1
         fields, lines, offsets = (
             np.empty((room, self.width, 2), np.int64),
@@ -66,7 +68,8 @@ class Table:
 
     def _hint(self, text: bytes, number: int) -> str:
         if self.conllu:
-            return "in CoNLL-U, between tabs" + self._blanks(text, number)
+            blanks = self._blanks(text, number)
+            return "in CoNLL-U, between tabs" + (f" ({blanks})" if blanks else "")
         return f"on the lines before ({self._blanks(text, number) or 'all lines need the same number'})"
 
     def _blanks(self, text: bytes, number: int) -> str:
@@ -126,9 +129,13 @@ class Table:
         arguments = (self.content, begins, ends, pieces, starts, which)
         out = np.empty(splice(*arguments, np.empty(0, np.uint8)), np.uint8)
         splice(*arguments, out)
-        if codecs.lookup(self.encoding).name == "utf-8":
-            return out.tobytes()
-        return out.tobytes().decode().encode(self.encoding)
+        if codecs.lookup(self.encoding).name in UTF_8:
+            return self.mark + out.tobytes()
+        try:
+            return self.mark + out.tobytes().decode().encode(self.encoding)
+        except UnicodeEncodeError as error:
+            character = error.object[error.start]
+            raise InputError(f"the label with '{character}' cannot be written in {self.encoding}: use utf-8") from None
 
 
 def first_line(text: bytes) -> bytes:
@@ -138,7 +145,7 @@ def first_line(text: bytes) -> bytes:
     while begin < len(text):
         end = text.find(b"\n", begin)
         line = text[begin : end if end >= 0 else len(text)]
-        if line.strip() and not line.startswith(document_start):
+        if line.strip(b" \t\r") and not line.startswith(document_start):
             return line.rstrip(b"\r")
         begin = end + 1 if end >= 0 else len(text)
     return b""
@@ -156,7 +163,9 @@ def read_table(path: str | Path, *, encoding: str = "utf-8", conllu: bool | None
     blanks; lines that start with -DOCSTART- are skipped. A byte order mark, CRLF, several empty lines and a missing
     last newline are fine. CoNLL-U is known by the file's name (.conllu), or asked for.
     """
-    content = read_bytes(path).removeprefix(codecs.BOM_UTF8)
+    whole = read_bytes(path)
+    content = whole.removeprefix(codecs.BOM_UTF8)
+    mark = whole[: len(whole) - len(content)]
     try:
         known = codecs.lookup(encoding).name
         text = content.decode(encoding)
@@ -168,6 +177,7 @@ def read_table(path: str | Path, *, encoding: str = "utf-8", conllu: bool | None
         ) from None
     except LookupError:
         raise InputError(f"unknown encoding '{encoding}'") from None
-    if known != "utf-8":
+    if known not in UTF_8:
         content = text.removeprefix("\ufeff").encode()
-    return Table(path, content, encoding, conllu=is_conllu(path) if conllu is None else conllu)
+        mark += "\ufeff".encode(encoding) if text.startswith("\ufeff") else b""
+    return Table(path, content, encoding, conllu=is_conllu(path) if conllu is None else conllu, mark=mark)

@@ -8,18 +8,29 @@ from pathlib import Path
 
 from swvp.errors import InputError
 
-__all__ = ["cannot_write", "write_whole"]
+__all__ = ["cannot_write", "is_special", "write_whole"]
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write `content` to `path` so that a reader sees the old file or the new one, never a part."""
+    """Write `content` to `path` so that a reader sees the old file or the new one, never a part.
+
+    A link stays a link to what is written; a device or a pipe is written to, not replaced by a file.
+    """
+    content = content.encode() if isinstance(content, str) else content
     try:
+        path = path.resolve() if path.is_symlink() else path
+        if is_special(path):
+            with path.open("wb") as file:
+                file.write(content)
+            return
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise cannot_write(path, error) from error
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(name, 0o666 & ~current_umask())
@@ -29,6 +40,11 @@ def write_whole(path: Path, content: str | bytes) -> None:
         if isinstance(error, OSError):
             raise cannot_write(path, error) from error
         raise
+
+
+def is_special(path: Path) -> bool:
+    """Whether there is something of this name that is neither a file nor a folder: a device, a pipe."""
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def current_umask() -> int:

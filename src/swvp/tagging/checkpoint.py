@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +16,25 @@ from swvp.errors import InputError
 from swvp.learning.perceptron import Epoch
 from swvp.storage.container import read_container, write_container
 from swvp.structures.operations import Floats
+from swvp.tagging.corpus import Corpus
 from swvp.tagging.training import Training, sum_of, weight_names
 
-__all__ = ["resume", "save_checkpoint", "stamp"]
+__all__ = ["remove_checkpoint", "resume", "save_checkpoint", "stamp"]
 
 KIND = "tagger training"
 
 
-def stamp(training: Training, options: dict[str, Any]) -> dict[str, Any]:
-    """What a training is: its options, its data as a digest, the program. Equal stamps go to equal weights."""
+def stamp(training: Training, options: dict[str, Any], *corpora: Corpus) -> dict[str, Any]:
+    """What a training is: its options, its data as a digest, the program. Equal stamps go to equal weights.
+
+    `corpora` are the texts it was made of: the words of development data are seen nowhere else.
+    """
     digest = hashlib.sha256()
+    for corpus in corpora:
+        columns = [] if corpus.columns is None else zip(corpus.columns.strings, corpus.columns.ids, strict=True)
+        for strings, ids in [*columns, *([] if corpus.labels is None else [corpus.labels])]:
+            digest.update("\0".join(map(str, strings)).encode())
+            digest.update(np.ascontiguousarray(ids).data)
     arrays = [array for array in training.problem if isinstance(array, np.ndarray)]
     arrays += [] if training.dev is None else [training.dev.gold, training.dev.offsets]
     for array in arrays:
@@ -55,20 +65,26 @@ def resume(path: Path, training: Training, stamped: dict[str, Any]) -> bool:
     """Bring a new training to the state in the file, if there is one; refuse the file of another training."""
     if not path.exists():
         return False
-    contents = read_container(path, KIND)
+    advice = "remove it, or use --fresh"
+    try:
+        contents = read_container(path, KIND)
+    except InputError as error:
+        raise InputError(f"{error}: {advice}") from None
     try:
         there = contents.meta["stamp"]
         differing = different(there, stamped)
         if differing:
-            raise InputError(
-                f"{path} is the checkpoint of another training ({', '.join(differing)} differ): "
-                "remove it, or use --fresh"
-            )
+            raise InputError(f"{path} is the checkpoint of another training ({', '.join(differing)} differ): {advice}")
         training.clock = int(contents.meta["clock"])
         training.largest[0] = float(contents.meta["largest"])
         training.orders.bit_generator.state = contents.meta["orders"]
         training.history = [Epoch(**epoch) for epoch in contents.meta["history"]]
         training.scores = [float(score) for score in contents.meta["scores"]]
+        passes = len(training.history)
+        if [epoch.epoch for epoch in training.history] != list(range(1, passes + 1)) or (
+            (training.clock, len(training.scores)) != (passes * training.examples, passes if training.dev else 0)
+        ):
+            raise ValueError("its passes are not counted right")
         names = weight_names(training.model)
         for name in names:
             for part in (name, sum_of(name)):
@@ -77,12 +93,20 @@ def resume(path: Path, training: Training, stamped: dict[str, Any]) -> bool:
             training.best = {name: np.zeros_like(getattr(training.model, name)) for name in names}
             for name, array in training.best.items():
                 fill(array, contents.arrays, f"best {name}")
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path}: its parts do not fit together ({error}): remove it, or use --fresh") from None
+    except InputError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
+        raise InputError(f"{path}: its parts do not fit together ({error}): {advice}") from None
     training.restored()
     return True
+
+
+def remove_checkpoint(path: Path) -> None:
+    """Remove the file, and what a process that was killed while writing it has left."""
+    path.unlink(missing_ok=True)
+    for left in path.parent.iterdir():
+        if re.fullmatch(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}", left.name) and left.is_file():
+            left.unlink(missing_ok=True)
 
 
 def different(there: Any, here: dict[str, Any]) -> list[str]:

@@ -43,6 +43,7 @@ def layout_of(table: Table, label: str | int | None, names: Sequence[str] | None
             raise InputError(f"{table.path}: which column is the label? Use --target {'|'.join(TARGETS)}")
         target = table.number_of(OTHER_NAMES.get(str(label), str(label)))
         names = tuple(names or (("word", "pos") if CONLLU[target] == "deprel" else ("word",)))
+        check_names(names)
         inputs = []
         for name in names:
             known = OTHER_NAMES.get(name, name)
@@ -52,14 +53,26 @@ def layout_of(table: Table, label: str | int | None, names: Sequence[str] | None
         if target in inputs:
             raise InputError(f"the label '{CONLLU[target]}' cannot be one of the columns that features see")
         return Layout(True, names, tuple(inputs), target, table.width)
+    if isinstance(label, str):
+        raise InputError(
+            f"{table.path}: --target {label} is for CoNLL-U, known by its name (.conllu) or --conllu; "
+            "in a column file the label is --column NUMBER"
+        )
     target = table.number_of(-1 if label is None else label)
     others = [number for number in range(table.width) if number != target]
     if not others:
         raise InputError(f"{table.path}: only one column; a tagger needs a word and a label on each line")
     names = tuple(names or column_names(len(others)))
+    check_names(names)
     if len(names) > len(others):
         raise InputError(f"{table.path}: {len(names)} columns are named, besides the label it has {len(others)}")
     return Layout(False, names, tuple(others[: len(names)]), target, table.width)
+
+
+def check_names(names: Sequence[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"the column '{name}' is named twice")
 
 
 def layout_for_predicting(tagger: Any) -> Layout:

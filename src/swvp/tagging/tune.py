@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from threading import Event
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from swvp.errors import InputError
 from swvp.learning.perceptron import Epoch
 from swvp.learning.rule import UpdateRule, as_rule
-from swvp.tagging.training import Training
+from swvp.tagging.training import Progress, Training
 
 __all__ = ["BETAS", "RULES", "Trial", "candidates", "tune"]
 
@@ -34,12 +35,13 @@ BETAS = (0.25, 0.5, 1.0, 2.0)
 
 
 class Trial(NamedTuple):
-    """One training: its best score, at which pass, and what happened in all of them."""
+    """One training: its best score, at which pass, what happened in all of them and the score of each."""
 
     rule: UpdateRule
     score: float
     epoch: int
     history: list[Epoch]
+    scores: list[float]
 
     @property
     def seconds(self) -> float:
@@ -60,6 +62,10 @@ def candidates(rules: Sequence[str] | None, betas: Sequence[float] | None) -> li
     return list(dict.fromkeys(found))
 
 
+class Stopped(Exception):  # noqa: N818
+    """Ends a training of which nobody wants the result."""
+
+
 def tune(
     training: Training,
     rules: Sequence[UpdateRule],
@@ -76,15 +82,22 @@ def tune(
     """
     if training.dev is None:
         raise InputError("tuning needs development data to choose by")
+    if jobs < 1:
+        raise InputError(f"jobs must be at least 1, not {jobs}")
     best: tuple[float, int, Training] | None = None
     trials: dict[int, Trial] = {}
+    stopped = Event()
+
+    def stop_if_asked(progress: Progress) -> None:
+        if stopped.is_set():
+            raise Stopped
 
     def run(number: int) -> tuple[int, Training]:
         own = fork(training, rules[number])
-        own.run(epochs, patience)
+        own.run(epochs, patience, stop_if_asked)
         return number, own
 
-    with ThreadPoolExecutor(max(1, jobs)) as pool:
+    with ThreadPoolExecutor(jobs) as pool:
         pending = [pool.submit(run, number) for number in range(len(rules))]
         try:
             while pending:
@@ -92,12 +105,13 @@ def tune(
                 pending.remove(future)
                 number, own = future.result()
                 score = max(own.scores)
-                trials[number] = Trial(rules[number], score, own.best_epoch, own.history)
+                trials[number] = Trial(rules[number], score, own.best_epoch, own.history, own.scores)
                 if best is None or (-score, number) < best[:2]:
                     best = -score, number, own
                 del own, future
                 watch(trials[number], len(trials))
         except BaseException:
+            stopped.set()  # those that run end after their pass
             for future in pending:
                 future.cancel()
             raise

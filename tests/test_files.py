@@ -1,0 +1,70 @@
+"""Files that a user names: plain, packed, standard streams, pipes."""
+
+import errno
+import gzip
+import os
+import sys
+import threading
+
+import pytest
+
+from swvp.data.files import read_bytes, write_bytes
+from swvp.errors import InputError
+
+
+def test_what_is_written_is_read_back_and_packing_has_no_date(tmp_path):
+    for name in ("plain", "packed.gz"):
+        write_bytes(tmp_path / name, b"a O\n")
+        assert read_bytes(tmp_path / name) == b"a O\n"
+    first = (tmp_path / "packed.gz").read_bytes()
+    assert gzip.decompress(first) == b"a O\n"
+    write_bytes(tmp_path / "packed.gz", b"a O\n")
+    assert (tmp_path / "packed.gz").read_bytes() == first
+    assert sorted(os.listdir(tmp_path)) == ["packed.gz", "plain"]
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
+    pipe, found = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: found.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    write_bytes(pipe, b"a O\n")
+    reader.join(timeout=10)
+    assert found == [b"a O\n"]
+    assert pipe.is_fifo()
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+class Full:
+    """A standard output on a disk without room."""
+
+    buffer = property(lambda self: self)
+
+    def write(self, content):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_what_cannot_be_written_or_read_is_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stdout", Full())
+    with pytest.raises(InputError, match=r"cannot write -: No space left on device"):
+        write_bytes("-", b"x")
+    for stream in ("stdin", "stdout"):
+        monkeypatch.setattr(sys, stream, None)  # closed by the shell: <&-
+    with pytest.raises(InputError, match="there is no standard input"):
+        read_bytes("-")
+    with pytest.raises(InputError, match="there is no standard output"):
+        write_bytes("-", b"x")
+    with pytest.raises(InputError, match=r"cannot write .*: Is a directory"):
+        write_bytes(tmp_path, b"x")
+    with pytest.raises(InputError, match=r"cannot read .*: Is a directory"):
+        read_bytes(tmp_path)
+    with pytest.raises(InputError, match=r"cannot write .*: No such file or directory"):
+        write_bytes(tmp_path / "no" / "folder", b"x")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("content", [b"a O\n", gzip.compress(b"a O\n" * 100)[:-9], b"\x1f\x8b"])
+def test_a_broken_gz_is_one_line(tmp_path, content):
+    (tmp_path / "a.gz").write_bytes(content)
+    with pytest.raises(InputError, match=r"a\.gz: not a gzip file, or cut off"):
+        read_bytes(tmp_path / "a.gz")
