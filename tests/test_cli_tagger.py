@@ -261,7 +261,7 @@ def test_iob1_is_read_as_iob2_and_told_with_its_line(refused, fine):
     _, err = fine(*TRAIN, "--constraint", "iob2")
     assert "note: 1 labels begin a phrase with I-, read as B- for the constraint 'iob2' (the first: train.txt:4)" in err
     assert refused(*TRAIN, "--constraint", "bioes") == (
-        "train.txt:1: the constraint does not allow the end after B-X; leave it out, or change the label"
+        "train.txt:4: the constraint does not allow I-X after O; leave it out, or change the label"
     )
 
 
