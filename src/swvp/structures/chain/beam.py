@@ -48,13 +48,11 @@ class Beam(NamedTuple):
     alive: Ids  # [r, y]: whether y can reach the end by r more labels
     score: Floats
     now: Ids  # the last label
-    before: Ids  # the one before
+    before: Ids  # the one before; 0 in first order
     label: Ids  # [k, slot]: the last label at position k
     parent: Ints  # [k, slot]: the slot at position k - 1
     groups: Ids  # the last label of each group
-    row: Floats
-    row_parent: Ints
-    table: Floats
+    table: Floats  # [g * labels + y]
     table_parent: Ints
     best: Ints  # the best cells, in decreasing order
 
@@ -71,8 +69,6 @@ def new_beam(labels: int, room: int, moves: Floats, order: int, width: int) -> B
         label=np.zeros((room, width), np.uint32),
         parent=np.zeros((room, width), np.int64),
         groups=np.zeros(labels, np.uint32),
-        row=np.zeros(labels),
-        row_parent=np.zeros(labels, np.int64),
         table=np.zeros(cells),
         table_parent=np.zeros(cells, np.int64),
         best=np.zeros(width, np.int64),
@@ -95,134 +91,126 @@ def alive(moves: Floats, room: int) -> Ids:
 
 
 @inlined
-def expand(k, n, size, node, moves, triples, beam):
+def expand(k, n, size, node, steps, beam):
     """Write the best continuation of each group by each label into the table; return the number of groups."""
     labels = node.shape[1]
-    second = triples.shape[0] > 0
+    first_order = len(steps) == 1
     groups = 1
     for slot in range(1, size):
-        groups += second and beam.now[slot] != beam.now[slot - 1]
+        groups += not first_order and beam.now[slot] != beam.now[slot - 1]
     slot = 0
     for g in range(groups):
         beam.groups[g] = beam.now[slot]
+        row = g * labels
         for y in range(labels):
-            beam.row[y] = -np.inf
-        while slot < size and (not second or beam.now[slot] == beam.groups[g]):
-            score, previous, older = beam.score[slot], beam.now[slot], beam.before[slot]
+            beam.table[row + y] = -np.inf
+        while slot < size and (first_order or beam.now[slot] == beam.groups[g]):
+            so_far, previous, older = beam.score[slot], beam.now[slot], beam.before[slot]
             for y in range(labels):
-                step = moves[previous, y] + triples[older, previous, y] if second else moves[previous, y]
-                better = score + step > beam.row[y]
-                beam.row[y] = score + step if better else beam.row[y]
-                beam.row_parent[y] = slot if better else beam.row_parent[y]
+                score = so_far + steps[older, previous, y]
+                better = score > beam.table[row + y]
+                beam.table[row + y] = score if better else beam.table[row + y]
+                beam.table_parent[row + y] = slot if better else beam.table_parent[row + y]
             slot += 1
         for y in range(labels):
-            beam.table[y * groups + g] = beam.row[y] + node[k, y] if beam.alive[n - 1 - k, y] else -np.inf
-            beam.table_parent[y * groups + g] = beam.row_parent[y]
+            beam.table[row + y] += node[k, y] if beam.alive[n - 1 - k, y] else -np.inf
     return groups
 
 
 @inlined
-def lowest_kept(cells, beam):
-    """The score of the worst cell that the beam can hold, and its number: of equal ones, those up to it are kept."""
+def lowest_kept(groups, labels, beam):
+    """The score of the worst cell that the beam can hold, and its rank: of equal ones, those up to it are kept.
+
+    Cells rank by their last label, then by their group.
+    """
     table, best, width = beam.table, beam.best, len(beam.score)
-    if cells <= width:
+    if groups * labels <= width:
         return -np.inf, -1
     count = 0
     lowest = -np.inf
-    for c in range(cells):
-        if table[c] <= lowest:
-            continue
-        p = min(count, width - 1)
-        count = p + 1
-        while p > 0 and table[best[p - 1]] < table[c]:
-            best[p] = best[p - 1]
-            p -= 1
-        best[p] = c
-        if count == width:
-            lowest = table[best[width - 1]]
-    return (lowest, best[width - 1]) if count == width else (-np.inf, np.int64(-1))
+    for y in range(labels):
+        for g in range(groups):
+            c = g * labels + y
+            if table[c] <= lowest:
+                continue
+            p = min(count, width - 1)
+            count = p + 1
+            while p > 0 and table[best[p - 1]] < table[c]:
+                best[p] = best[p - 1]
+                p -= 1
+            best[p] = c
+            if count == width:
+                lowest = table[best[width - 1]]
+    return lowest, best[width - 1] % labels * groups + best[width - 1] // labels
 
 
 @inlined
-def select(k, groups, labels, beam, gold_slot, gold_label):
+def select(k, groups, labels, first_order, beam, gold_slot, gold_label):
     """Keep the best cells as hypotheses: returns how many, which is the best, and which is y[1..k + 1] (or -1)."""
-    lowest, last = lowest_kept(labels * groups, beam)
+    lowest, last = lowest_kept(groups, labels, beam)
     size, best, found = 0, 0, -1
     for y in range(labels):
         for g in range(groups):
-            c = y * groups + g
-            score = beam.table[c]
-            if score > lowest or (score == lowest and c <= last):
+            c = g * labels + y
+            score, parent = beam.table[c], beam.table_parent[c]
+            if score > lowest or (score == lowest and score > -np.inf and y * groups + g <= last):
                 beam.score[size] = score
-                beam.now[size] = y
-                beam.before[size] = beam.groups[g]
-                beam.label[k, size] = y
-                beam.parent[k, size] = beam.table_parent[c]
+                beam.now[size] = beam.label[k, size] = y
+                beam.before[size] = 0 if first_order else beam.groups[g]
+                beam.parent[k, size] = parent
                 if score > beam.score[best]:
                     best = size
-                if beam.table_parent[c] == gold_slot and y == gold_label:
+                if parent == gold_slot and y == gold_label:
                     found = size
                 size += 1
     return size, best, found
 
 
-@inlined
-def step_score(moves, triples, older, previous, label):
-    score = moves[previous, label]
-    if triples.shape[0] > 0:
-        score += triples[older, previous, label]
-    return score
-
-
-@inlined
-def write_path(beam, t, slot, predicted, at):
-    for k in range(t - 1, -1, -1):
-        predicted[at + k] = beam.label[k, slot]
-        slot = beam.parent[k, slot]
-
-
 @kernel
-def search(n, node, moves, triples, beam, gold, start, fix, predicted, at):
+def search(n, node, steps, beam, gold, start, fix, predicted, at):
     """Search the n ≥ 1 positions scored in `node`; write z^t of the fix, t labels, into predicted[at:at + t].
 
-    The gold labels gold[start:start + n] are read only if there is a fix. Returns t, or n + 1 for the whole label.
+    steps[y'', y', y] scores a transition, -inf where it is not allowed; in first order y'' is 0. The gold labels
+    gold[start:start + n] are read only if there is a fix. Returns t, or n + 1 for the whole label.
     """
     labels = node.shape[1]
+    first_order = len(steps) == 1
     BOUNDARY = np.uint32(labels)
-    beam.score[0], beam.now[0], beam.before[0] = 0.0, BOUNDARY, BOUNDARY
-    size, gold_slot, gold_label = 1, 0 if fix else -1, BOUNDARY
-    gold_score, previous, older = 0.0, BOUNDARY, BOUNDARY
-    t, best_slot, lowest = n + 1, 0, np.inf
+    older, previous, label = np.uint32(0) if first_order else BOUNDARY, BOUNDARY, BOUNDARY  # of the gold labels
+    beam.score[0], beam.now[0], beam.before[0] = 0.0, previous, older
+    size, best, gold_slot, gold_score = 1, 0, 0 if fix else -1, 0.0
+    t, slot, lowest = n + 1, 0, np.inf if fix == MAX_VIOLATION else 0.0
     for k in range(n):
         if fix:
-            gold_label = gold[start + k]
-        groups = expand(k, n, size, node, moves, triples, beam)
-        size, best, gold_slot = select(k, groups, labels, beam, gold_slot, gold_label)
+            label = gold[start + k]
+        groups = expand(k, n, size, node, steps, beam)
+        size, best, gold_slot = select(k, groups, labels, first_order, beam, gold_slot, label)
         if size == 0:  # nothing is allowed
             for other in range(n):
                 predicted[at + other] = 0
             return n + 1
         if fix:
-            gold_score = gold_score + step_score(moves, triples, older, previous, gold_label) + node[k, gold_label]
-            older, previous = previous, gold_label
+            gold_score = gold_score + steps[older, previous, label] + node[k, label]
+            older, previous = np.uint32(0) if first_order else previous, label
             margin = gold_score - beam.score[best]
-            if fix == EARLY and gold_slot < 0:
-                write_path(beam, k + 1, best, predicted, at)
-                return k + 1
-            if gold_slot != best and margin <= (lowest if fix == MAX_VIOLATION else 0.0) and fix != EARLY:
-                t, best_slot, lowest = k + 1, best, margin
+            if fix == EARLY:
+                if gold_slot < 0:
+                    t, slot = k + 1, best
+                    break
+            elif gold_slot != best and margin <= lowest:
+                t, slot = k + 1, best
+                lowest = margin if fix == MAX_VIOLATION else 0.0
 
-    best, best_score = 0, -np.inf
-    for slot in range(size):
-        score = beam.score[slot] + step_score(moves, triples, beam.before[slot], beam.now[slot], BOUNDARY)
-        if score > best_score:
-            best, best_score = slot, score
-    if fix in (MAX_VIOLATION, LATEST) and gold_slot != best:
-        margin = gold_score + step_score(moves, triples, older, previous, BOUNDARY) - best_score
-        if t <= n and margin > (
-            lowest if fix == MAX_VIOLATION else 0.0
-        ):  # the whole label is not the worst, or no violation
-            write_path(beam, t, best_slot, predicted, at)
-            return t
-    write_path(beam, n, best, predicted, at)
-    return n + 1
+    if t > n or fix != EARLY:
+        best, best_score = 0, -np.inf
+        for other in range(size):
+            score = beam.score[other] + steps[beam.before[other], beam.now[other], BOUNDARY]
+            if score > best_score:
+                best, best_score = other, score
+        # the whole label, unless another prefix is more violated or it is no violation at all
+        if t > n or gold_slot == best or gold_score + steps[older, previous, BOUNDARY] - best_score <= lowest:
+            t, slot = n + 1, best
+    for k in range(min(t, n) - 1, -1, -1):
+        predicted[at + k] = beam.label[k, slot]
+        slot = beam.parent[k, slot]
+    return t

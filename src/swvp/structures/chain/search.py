@@ -31,7 +31,7 @@ from swvp.structures import operations
 from swvp.structures.chain.attributes import AttributeChain, score_positions
 from swvp.structures.chain.beam import FIXES, Beam, new_beam, search
 from swvp.structures.chain.second import viterbi_pairs
-from swvp.structures.chain.sequences import Ids, compare, longest, mix
+from swvp.structures.chain.sequences import Ids, longest
 from swvp.structures.operations import Floats, Ints
 
 __all__ = ["SearchChain", "SearchModel", "as_search", "check_search", "new_search_model", "predict_all", "with_weights"]
@@ -54,12 +54,13 @@ class SearchModel(NamedTuple):
     w: Floats  # (a, y)
     w_move: Floats  # (y', y), both with BOUNDARY
     w_triple: Floats  # (y'', y', y), all with BOUNDARY; empty in first order
-    moves: Floats  # w_move + barrier, kept up to date
+    steps: Floats  # (y'', y', y): w_triple + w_move + barrier, kept up to date; in first order y'' is 0 only
     delayed: Floats
     delayed_move: Floats
     delayed_triple: Floats
     predicted: Ids
-    mixed: Ids
+    gold: Ids  # the gold label with two BOUNDARY before it and one after it
+    mixed: Ids  # the same, with a mixed assignment while a sub-structure is looked at
     places: Ints  # [0]: how many places of the kept prediction count, n + 1 for all
     node: Floats  # Σ_a value·w(a, y) of each position of the kept prediction
     value: Floats  # V_i(y', y) of exact search in second order, else empty
@@ -105,12 +106,13 @@ def new_search_model(
         w=np.zeros((attributes, labels)),
         w_move=np.zeros(moves),
         w_triple=np.zeros(triples),
-        moves=bars,
+        steps=np.repeat(bars[None], labels + 1 if order == 2 else 1, axis=0),
         delayed=np.zeros((attributes, labels)),
         delayed_move=np.zeros(moves),
         delayed_triple=np.zeros(triples),
         predicted=np.zeros(room, np.uint32),
-        mixed=np.zeros(room, np.uint32),
+        gold=np.full(room + 3, labels, np.uint32),
+        mixed=np.full(room + 3, labels, np.uint32),
         places=np.zeros(1, np.int64),
         node=np.zeros((room, labels)),
         value=np.zeros((room if exact else 0, labels, labels)),
@@ -122,12 +124,13 @@ def with_weights(model: SearchModel, w: Floats) -> SearchModel:
     """The model with the weights w, one vector in the order of `weights`: views of it, for predicting only."""
     rest = model.w_move.size + model.w_triple.size
     emit, move, triple = np.split(w, [len(w) - rest, len(w) - model.w_triple.size])
-    w_move = move.reshape(model.w_move.shape)
+    w_move, w_triple = move.reshape(model.w_move.shape), triple.reshape(model.w_triple.shape)
+    steps = w_move + w_triple if len(w_triple) else w_move[None]
     return model._replace(
         w=emit.reshape(-1, model.w.shape[1]),
         w_move=w_move,
-        w_triple=triple.reshape(model.w_triple.shape),
-        moves=np.where(np.isneginf(model.moves), -np.inf, w_move),
+        w_triple=w_triple,
+        steps=np.where(np.isneginf(model.steps), -np.inf, steps),
     )
 
 
@@ -140,9 +143,9 @@ def predict_one(problem, model, i, fix, predicted, at):
         return 1
     score_positions(problem.attributes, problem.values, problem.starts, start, n, model.w, model.node)
     if len(model.value):
-        viterbi_pairs(n, model.node, model.moves, model.w_triple, model.value, predicted, at)
+        viterbi_pairs(n, model.node, model.steps, model.value, predicted, at)
         return n + 1
-    return search(n, model.node, model.moves, model.w_triple, model.beam, problem.y, start, fix, predicted, at)
+    return search(n, model.node, model.steps, model.beam, problem.y, start, fix, predicted, at)
 
 
 implement(operations.longest, SearchChain)(longest)
@@ -162,104 +165,86 @@ def find_mistakes(problem, model, i, wrong):
     n = problem.offsets[i + 1] - start
     places = predict_one(problem, model, i, problem.fix, model.predicted, 0)
     model.places[0] = places
-    return compare(problem.y, start, min(n, places), model.predicted, model.mixed, wrong)
-
-
-@inlined
-def label_at(labels, start, k, n, BOUNDARY):
-    return labels[start + k] if 0 <= k < n else BOUNDARY
+    for k in range(n):
+        model.gold[k + 2] = model.mixed[k + 2] = problem.y[start + k]
+    model.gold[n + 2] = model.mixed[n + 2] = model.w.shape[1]  # BOUNDARY
+    count = 0
+    for k in range(min(n, places)):
+        wrong[count] = k
+        count += model.predicted[k] != problem.y[start + k]
+    return count
 
 
 @implement(operations.margins, SearchChain)
 @kernel
 def margins(problem, model, i, starts, positions, count, out):
-    gold, mixed, node = problem.y, model.mixed, model.node
-    w_move, w_triple, places = model.w_move, model.w_triple, model.places[0]
-    BOUNDARY = np.uint32(model.w.shape[1])
-    start = problem.offsets[i]
-    n = problem.offsets[i + 1] - start
-    second = w_triple.shape[0] > 0
-    reach = 3 if second else 2
+    gold, mixed, node, w_move, w_triple = model.gold, model.mixed, model.node, model.w_move, model.w_triple
+    reach = 3 if len(w_triple) else 2
     for j in range(count):
-        mix(positions, starts[j], starts[j + 1], model.predicted, 0, mixed)
+        for p in range(starts[j], starts[j + 1]):
+            mixed[positions[p] + 2] = model.predicted[positions[p]]
         margin = 0.0
         beyond = 0
         for p in range(starts[j], starts[j + 1]):
             k = positions[p]
-            margin += node[k, gold[start + k]] - node[k, mixed[k]]
+            margin += node[k, gold[k + 2]] - node[k, mixed[k + 2]]
             # J changes what ends at its positions and at the one or two places after them, each once
-            for here in range(max(k, beyond), min(k + reach, places)):
-                y, y_1 = label_at(gold, start, here, n, BOUNDARY), label_at(gold, start, here - 1, n, BOUNDARY)
-                z, z_1 = label_at(mixed, 0, here, n, BOUNDARY), label_at(mixed, 0, here - 1, n, BOUNDARY)
+            for here in range(max(k, beyond), min(k + reach, model.places[0])):
+                y_2, y_1, y = gold[here], gold[here + 1], gold[here + 2]
+                z_2, z_1, z = mixed[here], mixed[here + 1], mixed[here + 2]
                 margin += w_move[y_1, y] - w_move[z_1, z]
-                if second:
-                    y_2, z_2 = label_at(gold, start, here - 2, n, BOUNDARY), label_at(mixed, 0, here - 2, n, BOUNDARY)
+                if len(w_triple):
                     margin += w_triple[y_2, y_1, y] - w_triple[z_2, z_1, z]
             beyond = k + reach
-        mix(positions, starts[j], starts[j + 1], gold, start, mixed)
+        for p in range(starts[j], starts[j + 1]):
+            mixed[positions[p] + 2] = gold[positions[p] + 2]
         out[j] = margin
 
 
 @inlined
-def add_position(problem, model, place, y, z, amount, clock):
-    """The attributes of one position, for y and against z."""
-    for q in range(problem.starts[place], problem.starts[place + 1]):
-        a = problem.attributes[q]
-        change = amount * problem.values[q] if len(problem.values) else amount
-        model.w[a, y] += change
-        model.w[a, z] -= change
-        model.delayed[a, y] += change * clock
-        model.delayed[a, z] -= change * clock
-
-
-@inlined
-def add_move(model, previous, label, amount, clock):
-    model.w_move[previous, label] += amount
-    model.moves[previous, label] += amount
-    model.delayed_move[previous, label] += amount * clock
-
-
-@inlined
-def add_triple(model, older, previous, label, amount, clock):
-    model.w_triple[older, previous, label] += amount
-    model.delayed_triple[older, previous, label] += amount * clock
-
-
-@inlined
-def add_place(model, gold, start, mixed, here, n, amount, clock):
-    """The transitions that end at one place, for those of `gold` and against those of `mixed`."""
-    BOUNDARY = np.uint32(model.w.shape[1])
-    y, y_1 = label_at(gold, start, here, n, BOUNDARY), label_at(gold, start, here - 1, n, BOUNDARY)
-    z, z_1 = label_at(mixed, 0, here, n, BOUNDARY), label_at(mixed, 0, here - 1, n, BOUNDARY)
-    if y != z or y_1 != z_1:
-        add_move(model, y_1, y, amount, clock)
-        add_move(model, z_1, z, -amount, clock)
-    if model.w_triple.shape[0] > 0:
-        add_triple(model, label_at(gold, start, here - 2, n, BOUNDARY), y_1, y, amount, clock)
-        add_triple(model, label_at(mixed, 0, here - 2, n, BOUNDARY), z_1, z, -amount, clock)
+def add_place(model, labels, here, amount, clock):
+    """The transitions of `labels` that end at one place."""
+    y_2, y_1, y = labels[here], labels[here + 1], labels[here + 2]
+    model.w_move[y_1, y] += amount
+    model.delayed_move[y_1, y] += amount * clock
+    if len(model.w_triple):
+        model.w_triple[y_2, y_1, y] += amount
+        model.delayed_triple[y_2, y_1, y] += amount * clock
+    for older in range(len(model.steps)):
+        if model.steps[older, y_1, y] > -np.inf:
+            triple = model.w_triple[older, y_1, y] if len(model.w_triple) else 0.0
+            model.steps[older, y_1, y] = model.w_move[y_1, y] + triple
 
 
 @implement(operations.add, SearchChain)
 @kernel
 def add(problem, model, i, starts, positions, sets, count, amounts, clock):
-    gold, mixed, places = problem.y, model.mixed, model.places[0]
     start = problem.offsets[i]
-    n = problem.offsets[i + 1] - start
-    reach = 3 if model.w_triple.shape[0] > 0 else 2
+    reach = 3 if len(model.w_triple) else 2
     for c in range(count):
         amount = amounts[c]
         if amount == 0:
             continue
         first, last = starts[sets[c]], starts[sets[c] + 1]
-        mix(positions, first, last, model.predicted, 0, mixed)
+        for p in range(first, last):
+            model.mixed[positions[p] + 2] = model.predicted[positions[p]]
         beyond = 0
         for p in range(first, last):
             k = positions[p]
-            add_position(problem, model, start + k, gold[start + k], mixed[k], amount, clock)
-            for here in range(max(k, beyond), min(k + reach, places)):
-                add_place(model, gold, start, mixed, here, n, amount, clock)
+            y, z = model.gold[k + 2], model.mixed[k + 2]
+            for q in range(problem.starts[start + k], problem.starts[start + k + 1]):
+                a = problem.attributes[q]
+                change = amount * problem.values[q] if len(problem.values) else amount
+                model.w[a, y] += change
+                model.w[a, z] -= change
+                model.delayed[a, y] += change * clock
+                model.delayed[a, z] -= change * clock
+            for here in range(max(k, beyond), min(k + reach, model.places[0])):
+                add_place(model, model.gold, here, amount, clock)
+                add_place(model, model.mixed, here, -amount, clock)
             beyond = k + reach
-        mix(positions, first, last, gold, start, mixed)
+        for p in range(first, last):
+            model.mixed[positions[p] + 2] = model.gold[positions[p] + 2]
 
 
 @implement(operations.weights, SearchModel)
