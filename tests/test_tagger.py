@@ -272,6 +272,76 @@ def test_hashed_attributes_learn_and_can_be_saved(data, tmp_path):
     assert SequenceTagger.load(tmp_path / "model").predict(data[0]).tolist() == fitted.predict(data[0]).tolist()
 
 
+# ---------------------------------------------------------------- order and search
+
+
+def cycles(count=30):
+    """Labels that the two before them decide: A A B A A B …, whatever the words are."""
+    rng = np.random.default_rng(0)
+    y = [[("A", "A", "B")[(k + int(start)) % 3] for k in range(9)] for start in rng.integers(3, size=count)]
+    return [["start" + labels[0] + labels[1], *["w"] * 8] for labels in y], y
+
+
+def test_second_order_learns_what_first_order_cannot():
+    X, y = cycles()
+    first, second = (
+        tagger(order=order, epochs=60, average=False, features=["word[-1] & word[0]"]).fit(X, y) for order in (1, 2)
+    )
+    assert second.score(X, y) == 1.0
+    assert first.score(X, y) < 0.9
+
+
+@pytest.mark.parametrize("fix", ["none", "early", "max-violation", "latest"])
+@pytest.mark.parametrize("order", [1, 2])
+def test_a_beam_learns_with_every_fix_and_can_be_saved(order, fix, tmp_path):
+    X, y = entities(np.random.default_rng(2))
+    fitted = tagger(order=order, decoder="beam", width=3, fix=fix, constraint="iob2", features="ner").fit(X, y)
+    assert fitted.score(X, y) > 0.7
+    assert sum(map(broken_iob2, fitted.predict(X))) == 0
+    fitted.save(tmp_path / "model")
+    loaded = SequenceTagger.load(tmp_path / "model")
+    assert loaded.predict(X).tolist() == fitted.predict(X).tolist()
+
+
+def test_a_wide_beam_predicts_as_exact_search_does():
+    X, y = entities(np.random.default_rng(2))
+    fitted = tagger(epochs=1).fit(X, y)
+    expected = fitted.predict(X).tolist()
+    fitted.triples_ = np.zeros((0, 0, 0))
+    assert fitted.set_params(decoder="beam", width=5).predict(X).tolist() == expected
+    assert fitted.set_params(width=1).predict(X).tolist() != expected
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"order": 3}, "order must be 1 or 2, not 3"),
+        ({"decoder": "bean"}, r"unknown decoder 'bean' \(did you mean 'beam'\?\)"),
+        ({"decoder": "beam", "width": 0}, "width must be a whole number of at least 1"),
+        ({"decoder": "beam", "fix": "earlier"}, "unknown fix 'earlier'"),
+        ({"order": 2, "rule": "crf"}, "rule 'crf' is for order 1 and exact search"),
+    ],
+)
+def test_searches_that_make_no_sense_are_refused(data, options, message):
+    with pytest.raises(InputError, match=message):
+        tagger(**options).fit(*data)
+
+
+def test_what_needs_first_order_says_so(data):
+    fitted = tagger(order=2, epochs=1).fit(*data)
+    for ask in (fitted.predict_marginals, fitted.confidence, lambda X: fitted.predict_k_best(X, 2)):
+        with pytest.raises(InputError, match="need a tagger of order 1"):
+            ask(data[0])
+
+
+def test_a_crf_is_trained_by_its_likelihood(data):
+    fitted = tagger(rule="crf", epochs=30, l2=0.1).fit(*data, dev=data)
+    assert fitted.score(*data) == 1.0
+    loose, tight = (tagger(rule="crf", epochs=30, l2=l2).fit(*data) for l2 in (0.01, 10.0))
+    assert np.linalg.norm(tight.coef_) < np.linalg.norm(loose.coef_)
+    assert 0.9 < loose.confidence(data[0])[0].sequence <= 1.0
+
+
 # ---------------------------------------------------------------- the model file
 
 

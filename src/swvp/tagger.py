@@ -16,18 +16,19 @@ from sklearn.exceptions import NotFittedError
 from swvp.errors import InputError, unknown_name
 from swvp.learning.perceptron import Epoch, generator
 from swvp.learning.rule import UpdateRule, as_rule
-from swvp.structures.chain.attributes import AttributeChain, new_model, predict_all
+from swvp.structures.chain.attributes import AttributeChain
 from swvp.structures.chain.encode import TemplateEncoder
 from swvp.structures.chain.templates import PRESETS, parse_templates
 from swvp.tagging.constraints import Constraint, barrier, check_allowed, repaired
 from swvp.tagging.corpus import Corpus, Labels, Sentences, check_pairs, corpus_of
 from swvp.tagging.crf import LikelihoodTraining
+from swvp.tagging.decoder import Decoder, Weights, decoder_of
 from swvp.tagging.inspect import WeightTable, explain, top_features, top_transitions
 from swvp.tagging.layout import Layout
 from swvp.tagging.model import load_tagger, save_tagger
 from swvp.tagging.probabilities import Confidence, best_temperature, confidences, k_best_labels, marginals
 from swvp.tagging.sentences import FeatureEncoder
-from swvp.tagging.training import Development, Training, Watch, Weights, ignore
+from swvp.tagging.training import Development, Training, Watch, ignore
 
 __all__ = ["SequenceTagger"]
 
@@ -56,6 +57,12 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         Names of the columns of a tuple. By default word, pos, column2, ….
     constraint : str, function or pairs, optional
         "bio", "iob2", "bioes", or which label may follow which: no prediction ever breaks it.
+    order : int
+        1: features of one label and of two neighbours. 2: also of three.
+    decoder : str
+        "viterbi", exact search, or "beam", with `width` hypotheses; for many labels in second order.
+    fix : str
+        With a beam: which prefix of a sentence is updated, "early", "max-violation", "latest", or "none" (all of it).
     minimum_count : int
         Attributes that occur less often in training are left out.
     hashed : int, optional
@@ -100,6 +107,10 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         features: str | Sequence[str] | None = None,
         columns: Sequence[str] | None = None,
         constraint: Constraint | None = None,
+        order: int = 1,
+        decoder: str = "viterbi",
+        width: int = 8,
+        fix: str = "max-violation",
         minimum_count: int = 1,
         hashed: int | None = None,
         l2: float = 1.0,
@@ -119,6 +130,10 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         self.features = features
         self.columns = columns
         self.constraint = constraint
+        self.order = order
+        self.decoder = decoder
+        self.width = width
+        self.fix = fix
         self.minimum_count = minimum_count
         self.hashed = hashed
         self.l2 = l2
@@ -162,9 +177,12 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         gold = self._gold(corpus, self.classes_).astype(np.uint32)
         self.barrier_ = barrier(self.constraint, self.classes_)
         check_allowed(self.barrier_, self.classes_, gold, corpus.offsets, corpus.place)
-        problem = self._fit_encoder(corpus)._replace(y=gold)
+        decoder = self._decoder()
+        if crf and not decoder.plain:
+            raise InputError("rule 'crf' is for order 1 and exact search")
+        problem = decoder.problem(self._fit_encoder(corpus)._replace(y=gold))
         longest = int(np.diff(corpus.offsets).max())
-        model = new_model(self.n_attributes_, len(self.classes_), longest, self.barrier_)
+        model = decoder.new_model(self.n_attributes_, longest)
         named: dict[str, Any] = {
             "examples": len(corpus.offsets) - 1,
             "average": self.average,
@@ -178,7 +196,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
     def finish(self, training: Training) -> Self:
         """Take the weights and the history of a training."""
         found = training.result()
-        self.coef_, self.transitions_ = found["w"], found["w_move"]
+        self.coef_, self.transitions_, self.triples_ = found["w"], found["w_move"], found.get("w_triple")
         self.history_: list[Epoch] = training.history
         self.dev_scores_: list[float] = training.scores
         self.best_epoch_: int = training.best_epoch
@@ -218,21 +236,18 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
 
     def explain(self, sentence: Sequence[Any], position: int | None = None, n: int = 5) -> WeightTable:
         """The features that decided the labels of a sentence, or of one token: the n largest of each token."""
-        self._check_fitted()
-        return explain(self, self._corpus([sentence]), position, n)
+        return explain(self, self._first_order([sentence]), self._corpus([sentence]).words(), position, n)
 
     def predict_k_best(self, X: Sentences, k: int) -> list[list[tuple[list[Any], float]]]:
         """The k best label sequences of each sentence, best first, as (labels, score); fewer if fewer are allowed.
 
         The first is what `predict` gives. Scores are sums of weights: only their differences mean something.
         """
-        self._check_fitted()
-        return k_best_labels(self, self._encode(self._corpus(X)), k)
+        return k_best_labels(self, self._first_order(X), k)
 
     def predict_marginals(self, X: Sentences) -> list[list[dict[Any, float]]]:
         """For each token the probability of each label, as sklearn-crfsuite gives it; read `confidence` first."""
-        self._check_fitted()
-        return marginals(self, self._encode(self._corpus(X)))
+        return marginals(self, self._first_order(X))
 
     def confidence(self, X: Sentences) -> list[Confidence]:
         """For each sentence: `labels`, what `predict` gives; `tokens`, their marginals; `sequence`, that of them all.
@@ -243,8 +258,7 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         1. After `fit_temperature` on held-out data they are right on average for data of that kind, which does not
         make each of them right.
         """
-        self._check_fitted()
-        return confidences(self, self._encode(self._corpus(X)))
+        return confidences(self, self._first_order(X))
 
     def fit_temperature(self, X: Sentences, y: Sequence[Sequence[Any]], *, of: str = "tokens") -> Self:
         """Set `temperature_` to what makes the gold labels of held-out data most probable; changes no prediction.
@@ -252,9 +266,8 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         The data must not be those of `fit`: on these the tagger is right more often than elsewhere. `of` says whose
         log-likelihood is made largest, that of "tokens" (their marginals) or of whole "sequences".
         """
-        self._check_fitted()
         check_pairs(X, y)
-        self.temperature_ = best_temperature(self, self._encode(self._corpus(X)), y, of)
+        self.temperature_ = best_temperature(self, self._first_order(X), y, of)
         return self
 
     @property
@@ -285,7 +298,20 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         return corpus_of(X, None, getattr(self, "columns_", None), self.kind_)
 
     def _weights(self) -> Weights:
-        return {"w": self.coef_, "w_move": self.transitions_}
+        found = {"w": self.coef_, "w_move": self.transitions_}
+        if self.triples_ is not None and not self._decoder().plain:
+            found["w_triple"] = self.triples_
+        return found
+
+    def _decoder(self) -> Decoder:
+        return decoder_of(self.decoder, self.barrier_, self.order, self.width, self.fix)
+
+    def _first_order(self, X: Sentences) -> AttributeChain:
+        """Sentences for what only first-order chains have: marginals, k-best labels, explanations."""
+        self._check_fitted()
+        if self.order != 1:
+            raise InputError("k-best labels, marginals, confidences and explanations need a tagger of order 1")
+        return self._encode(self._corpus(X))
 
     def _gold(self, corpus: Corpus, names: list[Any]) -> NDArray[np.int64]:
         """The labels of a corpus as numbers into `names`, to which those that are not there are added."""
@@ -334,16 +360,14 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
 
     def _predict_ids(self, problem: AttributeChain, weights: Weights) -> NDArray[np.uint32]:
         """The best labels under some weights, as numbers, in `n_jobs` threads."""
-        out = np.empty(len(problem.starts) - 1, np.uint32)
+        out, decoder = np.empty(len(problem.starts) - 1, np.uint32), self._decoder()
         parts = np.array_split(np.arange(len(problem.offsets) - 1), max(1, min(self.n_jobs, len(problem.offsets) - 1)))
 
         def predict(part: NDArray[np.int64]) -> None:
             if not len(part):
                 return
             offsets = problem.offsets[part[0] : part[-1] + 2]
-            model = new_model(0, len(self.classes_), int(np.diff(offsets).max()))
-            model = model._replace(w=weights["w"], w_move=weights["w_move"], moves=weights["w_move"] + self.barrier_)
-            predict_all(problem._replace(offsets=offsets), model, out)
+            decoder.predict(problem._replace(offsets=offsets), weights, out)
 
         if len(parts) == 1:
             predict(parts[0])

@@ -66,6 +66,11 @@ def tagger(
     patience: Annotated[int | None, typer.Option(help="Stop after so many passes without a better dev score.")] = None,
     average: Annotated[bool, typer.Option(help="Use the averaged weights, or the last ones.")] = True,
     constraint: Annotated[str | None, typer.Option(help="No invalid sequence of labels: bio, iob2 or bioes.")] = None,
+    order: Annotated[int, typer.Option(help="1, or 2: also features of three labels in a row.")] = 1,
+    beam: Annotated[int, typer.Option(help="Search with so many hypotheses; 0 is exact search.")] = 0,
+    fix: Annotated[
+        str, typer.Option(help="With --beam, what is updated: early, max-violation, latest, none.")
+    ] = "max-violation",
     minimum_count: Annotated[int, typer.Option("--min-count", help="Leave out attributes that are rarer.")] = 1,
     hashed: Annotated[int | None, typer.Option(help="Hash attributes into so many numbers.")] = None,
     seed: Annotated[int, typer.Option(help="Decides the order of the sentences.")] = 0,
@@ -127,6 +132,10 @@ def tagger(
         patience=patience,
         average=average,
         constraint=constraint,
+        order=order,
+        decoder="beam" if beam else "viterbi",
+        width=beam or 8,
+        fix=fix,
         minimum_count=minimum_count,
         hashed=hashed,
         random_state=seed,

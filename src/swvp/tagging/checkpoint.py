@@ -17,6 +17,7 @@ from swvp.learning.perceptron import Epoch
 from swvp.storage.container import read_container, write_container
 from swvp.structures.operations import Floats
 from swvp.tagging.corpus import Corpus
+from swvp.tagging.decoder import refresh
 from swvp.tagging.training import Training, sum_of, weight_names
 
 __all__ = ["remove_checkpoint", "resume", "save_checkpoint", "stamp"]
@@ -97,7 +98,7 @@ def resume(path: Path, training: Training, stamped: dict[str, Any]) -> bool:
         raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise InputError(f"{path}: its parts do not fit together ({error}): {advice}") from None
-    training.restored()
+    refresh(training.model)
     return True
 
 

@@ -179,6 +179,7 @@ class LikelihoodTraining(Training):
     """A training of a CRF: an iteration of L-BFGS stands for a pass. It cannot go on from a checkpoint."""
 
     resumable = False
+    stops_without_mistakes = False
 
     def __init__(self, *given: Any, l2: float, n_jobs: int, **named: Any):
         super().__init__(*given, **named)

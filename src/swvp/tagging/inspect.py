@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swvp.errors import InputError, unknown_name
-from swvp.tagging.corpus import Corpus
+from swvp.structures.chain.attributes import AttributeChain
 from swvp.tagging.html import html_table
 
 __all__ = ["WeightTable", "explain", "top_features", "top_transitions"]
@@ -66,19 +66,20 @@ def top_transitions(tagger: Any, n: int = 20) -> WeightTable:
     return WeightTable("Transitions with the largest weights", ("from", "to", "weight"), rows)
 
 
-def explain(tagger: Any, corpus: Corpus, position: int | None = None, n: int = 5) -> WeightTable:
+def explain(
+    tagger: Any, problem: AttributeChain, words: list[str], position: int | None = None, n: int = 5
+) -> WeightTable:
     """For each token of one sentence, what spoke for its label and against the label that came second.
 
     The second is the label with the next highest score at this token, everything else as predicted. A row is one
     feature, with its weight for the first label minus that for the second; the n largest are shown for each token.
     """
-    problem = tagger._encode(corpus)
     predicted = tagger._predict_ids(problem, tagger._weights()).astype(int)
     size, edge = len(predicted), len(tagger.classes_)
     if position is not None and not 0 <= position < size:
         raise InputError(f"there is no token {position}: the sentence has {size}")
     moves = tagger.transitions_ + tagger.barrier_
-    words = corpus.words() or [str(t) for t in range(size)]
+    words = words or [str(t) for t in range(size)]
     rows: list[tuple[Any, ...]] = []
     for t in range(size) if position is None else [position]:
         attributes = problem.attributes[problem.starts[t] : problem.starts[t + 1]]

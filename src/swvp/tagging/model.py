@@ -57,6 +57,7 @@ def save_tagger(tagger: Any, path: Path) -> None:
         "weight_labels": columns.astype(np.uint32),
         "weights": tagger.coef_[rows, columns],
         "transitions": tagger.transitions_,
+        "triples": np.zeros((0, 0, 0)) if tagger.triples_ is None else tagger.triples_,
         "allowed": np.isfinite(tagger.barrier_).astype(np.uint8),
     }
     write_container(path, KIND, meta, arrays)
@@ -117,7 +118,11 @@ def rebuild(contents: Contents, make: Callable[..., Any]) -> Any:
     ends = (len(labels) + 1, len(labels) + 1)
     must(arrays["transitions"].shape == arrays["allowed"].shape == ends, "transitions")
     tagger.transitions_ = np.array(arrays["transitions"], np.float64)
+    triples = (len(labels) + 1,) * 3 if tagger.order == 2 else (0,) * 3
+    must(arrays["triples"].shape == triples, "triples")
+    tagger.triples_ = np.array(arrays["triples"], np.float64)
     tagger.barrier_ = np.where(arrays["allowed"] > 0, 0.0, -np.inf)
+    tagger._decoder()
     tagger.coef_ = dense(arrays, tagger.n_attributes_, len(labels))
     temperature = meta.get("temperature", 1.0)
     must(type(temperature) in (int, float) and 0 < temperature < np.inf, "temperature")

@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 from swvp.learning.perceptron import Epoch, passes
 from swvp.learning.rule import UpdateRule
 from swvp.structures.operations import Floats, Ints
+from swvp.tagging.decoder import Weights
 from swvp.tagging.evaluate import Counts, look_like_phrases
 from swvp.tagging.phrase_counts import PhraseCounter
 
-__all__ = ["Development", "Progress", "Training", "Watch", "Weights", "ignore"]
-
-Weights = dict[str, Floats]
-"""The arrays of weights of a model by name, without the room it works in."""
+__all__ = ["Development", "Progress", "Training", "Watch", "ignore"]
 
 
 class Development:
@@ -66,6 +64,7 @@ class Training:
     """Passes over one problem with one rule; the best pass on `dev`, or the last one, gives the weights."""
 
     resumable = True
+    stops_without_mistakes = True
 
     def __init__(
         self,
@@ -80,7 +79,6 @@ class Training:
     ):
         self.problem, self.model, self.rule = problem, model, rule
         self.examples, self.average, self.orders, self.dev = examples, average, orders, dev
-        self.barrier = model.moves - model.w_move
         self.clock = 0
         self.largest = np.zeros(1)
         self.history: list[Epoch] = []
@@ -92,14 +90,10 @@ class Training:
         """The number of the pass whose weights are used, from 1."""
         return int(np.argmax(self.scores)) + 1 if self.scores else len(self.history)
 
-    def restored(self) -> None:
-        """Bring what depends on the weights up to date, after they were replaced."""
-        self.model.moves[:] = self.model.w_move + self.barrier
-
     def finished(self, epochs: int, patience: int | None) -> bool:
         """Whether there is nothing more to do: all passes done, one without a mistake, or no better one for long."""
         done = len(self.history)
-        no_mistake = done > 0 and self.history[-1].mistakes == 0
+        no_mistake = self.stops_without_mistakes and done > 0 and self.history[-1].mistakes == 0
         stale = patience is not None and bool(self.scores) and done - self.best_epoch >= patience
         return done >= epochs or no_mistake or stale
 

@@ -8,8 +8,6 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from threading import Event
 from typing import NamedTuple
 
-import numpy as np
-
 from swvp.errors import InputError
 from swvp.learning.perceptron import Epoch
 from swvp.learning.rule import UpdateRule, as_rule
@@ -122,7 +120,7 @@ def tune(
 def fork(training: Training, rule: UpdateRule) -> Training:
     """The same training from the beginning with another rule, with arrays of its own to work in."""
     own = copy.copy(training)
-    own.model = type(training.model)(*(np.array(array) for array in training.model))
+    own.model = copy.deepcopy(training.model)
     own.orders = copy.deepcopy(training.orders)
     own.largest = training.largest.copy()
     own.history, own.scores, own.rule = [], [], rule

@@ -1,0 +1,286 @@
+"""Owns the chains of taggers with a choice of order and of search: first or second order, exact or a beam.
+
+φ(x, y) counts the features (a, y_i), (y_{i-1}, y_i) and, in second order, (y_{i-2}, y_{i-1}, y_i). Labels before the
+first position are BOUNDARY, and one BOUNDARY stands after the last: the end has the features (y_n, BOUNDARY) and
+(y_{n-1}, y_n, BOUNDARY). Transitions end at a *place*: a position 0, …, n - 1, or the end, place n.
+
+A fix (see `swvp.structures.chain.beam`) may cut an example after t positions: then only places before t count, the
+kept prediction is the prefix z^t, and sub-structures, γ and the step of a rule work on its wrong positions as always.
+With the rule `csp` this is the violation-fixing perceptron.
+
+How to use it:
+
+    problem = as_search(chain, "max-violation")                          # of an AttributeChain
+    model = new_search_model(attributes, labels, room, barrier, order=2, width=8)
+    passes(problem, model, rule, …); w = averaged_weights(model, clock)  # as with every structure
+    model = with_weights(new_search_model(0, labels, room, barrier, order=2, width=8), w)
+    predict_all(problem, model, out)
+
+Order and width belong to the model, because its arrays have their sizes. Width 0 is exact search.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from swvp.compiled import implement, inlined, kernel
+from swvp.errors import InputError, unknown_name
+from swvp.structures import operations
+from swvp.structures.chain.attributes import AttributeChain, score_positions
+from swvp.structures.chain.beam import FIXES, Beam, new_beam, search
+from swvp.structures.chain.second import viterbi_pairs
+from swvp.structures.chain.sequences import Ids, longest
+from swvp.structures.operations import Floats, Ints
+
+__all__ = [
+    "SearchChain",
+    "SearchModel",
+    "as_search",
+    "check_search",
+    "new_search_model",
+    "predict_all",
+    "refresh",
+    "with_weights",
+]
+
+
+class SearchChain(NamedTuple):
+    """The sequences of an `AttributeChain`, and the number of a fix in `FIXES`."""
+
+    attributes: Ids
+    values: Floats
+    starts: Ints
+    y: Ids
+    offsets: Ints
+    fix: int
+
+
+class SearchModel(NamedTuple):
+    """The weights, Σ clock·update, the transitions as decoding sees them, and room for one prediction."""
+
+    w: Floats  # (a, y)
+    w_move: Floats  # (y', y), both with BOUNDARY
+    w_triple: Floats  # (y'', y', y), all with BOUNDARY; empty in first order
+    steps: Floats  # (y'', y', y): w_triple + w_move + barrier, kept up to date; in first order y'' is 0 only
+    delayed: Floats
+    delayed_move: Floats
+    delayed_triple: Floats
+    predicted: Ids
+    gold: Ids  # the gold label with two BOUNDARY before it and one after it
+    mixed: Ids  # the same, with a mixed assignment while a sub-structure is looked at
+    places: Ints  # [0]: how many places of the kept prediction count, n + 1 for all
+    node: Floats  # Σ_a value·w(a, y) of each position of the kept prediction
+    value: Floats  # V_i(y', y) of exact search in second order, else empty
+    beam: Beam
+
+
+def as_search(chain: AttributeChain, fix: str = "none") -> SearchChain:
+    """The same sequences for a model of `new_search_model`."""
+    if fix not in FIXES:
+        raise unknown_name("fix", fix, FIXES)
+    return SearchChain(*chain, fix=FIXES.index(fix))
+
+
+def check_search(order: int, width: int, fix: str = "none") -> None:
+    """Refuse orders, widths and fixes that make no sense.
+
+    >>> check_search(2, 0, "early")
+    Traceback (most recent call last):
+    swvp.errors.InputError: fix 'early' needs a beam: with exact search every full update is a violation already
+    """
+    if isinstance(order, bool) or order not in (1, 2):
+        raise InputError(f"order must be 1 or 2, not {order!r}")
+    if isinstance(width, bool) or not isinstance(width, (int, np.integer)) or width < 0:
+        raise InputError(f"width must be a whole number, 0 for exact search, not {width!r}")
+    if fix not in FIXES:
+        raise unknown_name("fix", fix, FIXES)
+    if fix != "none" and not width:
+        raise InputError(f"fix '{fix}' needs a beam: with exact search every full update is a violation already")
+
+
+def new_search_model(
+    attributes: int, labels: int, room: int, barrier: Floats | None = None, order: int = 1, width: int = 0
+) -> SearchModel:
+    """A model with all weights 0, with room for sequences of `room` positions.
+
+    A beam of `width` hypotheses, or exact search if that is 0; `AttributeChain` is faster at first order, exact.
+    """
+    check_search(order, width)
+    moves, triples = (labels + 1,) * 2, (labels + 1 if order == 2 else 0,) * 3
+    bars = np.zeros(moves) if barrier is None else np.array(barrier, float)
+    exact = order == 2 and not width
+    return SearchModel(
+        w=np.zeros((attributes, labels)),
+        w_move=np.zeros(moves),
+        w_triple=np.zeros(triples),
+        steps=np.repeat(bars[None], labels + 1 if order == 2 else 1, axis=0),
+        delayed=np.zeros((attributes, labels)),
+        delayed_move=np.zeros(moves),
+        delayed_triple=np.zeros(triples),
+        predicted=np.zeros(room, np.uint32),
+        gold=np.full(room + 3, labels, np.uint32),
+        mixed=np.full(room + 3, labels, np.uint32),
+        places=np.zeros(1, np.int64),
+        node=np.zeros((room, labels)),
+        value=np.zeros((room if exact else 0, labels, labels)),
+        beam=new_beam(labels, room, bars, order, 0 if exact else width or labels),
+    )
+
+
+def with_weights(model: SearchModel, w: Floats) -> SearchModel:
+    """The model with the weights w, one vector in the order of `weights`: views of it, for predicting only."""
+    rest = model.w_move.size + model.w_triple.size
+    emit, move, triple = np.split(w, [len(w) - rest, len(w) - model.w_triple.size])
+    model = model._replace(
+        w=emit.reshape(-1, model.w.shape[1]),
+        w_move=move.reshape(model.w_move.shape),
+        w_triple=triple.reshape(model.w_triple.shape),
+    )
+    refresh(model)
+    return model
+
+
+def refresh(model: SearchModel) -> None:
+    """Bring the steps up to date with weights that were replaced."""
+    steps = model.w_move + model.w_triple if len(model.w_triple) else model.w_move[None]
+    model.steps[:] = np.where(np.isneginf(model.steps), -np.inf, steps)
+
+
+@inlined
+def predict_one(problem, model, i, fix, predicted, at):
+    """Write the prediction, or z^t if there is a fix, into predicted[at:]; return how many places count."""
+    start = problem.offsets[i]
+    n = problem.offsets[i + 1] - start
+    if n == 0:
+        return 1
+    score_positions(problem.attributes, problem.values, problem.starts, start, n, model.w, model.node)
+    if len(model.value):
+        viterbi_pairs(n, model.node, model.steps, model.value, predicted, at)
+        return n + 1
+    return search(n, model.node, model.steps, model.beam, problem.y, start, fix, predicted, at)
+
+
+implement(operations.longest, SearchChain)(longest)
+
+
+@implement(operations.labels, SearchChain)
+def labels(problem: SearchChain, model: SearchModel, i: int) -> tuple[Ids, Ids]:
+    """The gold label and the kept prediction, cut where the fix cut them."""
+    gold = problem.y[problem.offsets[i] : problem.offsets[i + 1]][: model.places[0]]
+    return gold, model.predicted[: len(gold)]
+
+
+@implement(operations.find_mistakes, SearchChain)
+@kernel
+def find_mistakes(problem, model, i, wrong):
+    start = problem.offsets[i]
+    n = problem.offsets[i + 1] - start
+    places = predict_one(problem, model, i, problem.fix, model.predicted, 0)
+    model.places[0] = places
+    for k in range(n):
+        model.gold[k + 2] = model.mixed[k + 2] = problem.y[start + k]
+    model.gold[n + 2] = model.mixed[n + 2] = model.w.shape[1]  # BOUNDARY
+    count = 0
+    for k in range(min(n, places)):
+        wrong[count] = k
+        count += model.predicted[k] != problem.y[start + k]
+    return count
+
+
+@implement(operations.margins, SearchChain)
+@kernel
+def margins(problem, model, i, starts, positions, count, out):
+    gold, mixed, node, w_move, w_triple = model.gold, model.mixed, model.node, model.w_move, model.w_triple
+    reach = 3 if len(w_triple) else 2
+    for j in range(count):
+        for p in range(starts[j], starts[j + 1]):
+            mixed[positions[p] + 2] = model.predicted[positions[p]]
+        margin = 0.0
+        beyond = 0
+        for p in range(starts[j], starts[j + 1]):
+            k = positions[p]
+            margin += node[k, gold[k + 2]] - node[k, mixed[k + 2]]
+            # J changes what ends at its positions and at the one or two places after them, each once
+            for here in range(max(k, beyond), min(k + reach, model.places[0])):
+                y_2, y_1, y = gold[here], gold[here + 1], gold[here + 2]
+                z_2, z_1, z = mixed[here], mixed[here + 1], mixed[here + 2]
+                margin += w_move[y_1, y] - w_move[z_1, z]
+                if len(w_triple):
+                    margin += w_triple[y_2, y_1, y] - w_triple[z_2, z_1, z]
+            beyond = k + reach
+        for p in range(starts[j], starts[j + 1]):
+            mixed[positions[p] + 2] = gold[positions[p] + 2]
+        out[j] = margin
+
+
+@inlined
+def add_place(model, labels, here, amount, clock):
+    """The transitions of `labels` that end at one place."""
+    y_2, y_1, y = labels[here], labels[here + 1], labels[here + 2]
+    model.w_move[y_1, y] += amount
+    model.delayed_move[y_1, y] += amount * clock
+    if len(model.w_triple):
+        model.w_triple[y_2, y_1, y] += amount
+        model.delayed_triple[y_2, y_1, y] += amount * clock
+    for older in range(len(model.steps)):
+        if model.steps[older, y_1, y] > -np.inf:
+            triple = model.w_triple[older, y_1, y] if len(model.w_triple) else 0.0
+            model.steps[older, y_1, y] = model.w_move[y_1, y] + triple
+
+
+@implement(operations.add, SearchChain)
+@kernel
+def add(problem, model, i, starts, positions, sets, count, amounts, clock):
+    start = problem.offsets[i]
+    reach = 3 if len(model.w_triple) else 2
+    for c in range(count):
+        amount = amounts[c]
+        if amount == 0:
+            continue
+        first, last = starts[sets[c]], starts[sets[c] + 1]
+        for p in range(first, last):
+            model.mixed[positions[p] + 2] = model.predicted[positions[p]]
+        beyond = 0
+        for p in range(first, last):
+            k = positions[p]
+            y, z = model.gold[k + 2], model.mixed[k + 2]
+            for q in range(problem.starts[start + k], problem.starts[start + k + 1]):
+                a = problem.attributes[q]
+                change = amount * problem.values[q] if len(problem.values) else amount
+                model.w[a, y] += change
+                model.w[a, z] -= change
+                model.delayed[a, y] += change * clock
+                model.delayed[a, z] -= change * clock
+            for here in range(max(k, beyond), min(k + reach, model.places[0])):
+                add_place(model, model.gold, here, amount, clock)
+                add_place(model, model.mixed, here, -amount, clock)
+            beyond = k + reach
+        for p in range(first, last):
+            model.mixed[positions[p] + 2] = model.gold[positions[p] + 2]
+
+
+@implement(operations.weights, SearchModel)
+def weights(model: SearchModel) -> Floats:
+    """w as one vector: (a, y), then (y', y), then (y'', y', y)."""
+    return np.concatenate([model.w.ravel(), model.w_move.ravel(), model.w_triple.ravel()])
+
+
+@implement(operations.norm, SearchModel)
+def norm(model: SearchModel) -> float:
+    return math.sqrt(sum(np.vdot(part, part) for part in (model.w, model.w_move, model.w_triple)))
+
+
+@implement(operations.averaged_weights, SearchModel)
+def averaged_weights(model: SearchModel, clock: int) -> Floats:
+    late = (model.delayed, model.delayed_move, model.delayed_triple)
+    return weights(model) - np.concatenate([part.ravel() for part in late]) / max(clock, 1)
+
+
+@kernel
+def predict_all(problem: SearchChain, model: SearchModel, out: Ids) -> None:
+    """Write the predictions for all sequences, one after the other; `problem` may have no gold labels."""
+    for i in range(len(problem.offsets) - 1):
+        predict_one(problem, model, i, 0, out, problem.offsets[i])

@@ -1,0 +1,75 @@
+"""Owns the choice of a search: exact or a beam, first or second order, and the arrays each of them works in."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from swvp.errors import InputError, unknown_name
+from swvp.structures.chain import attributes as exact
+from swvp.structures.chain import search
+from swvp.structures.chain.attributes import AttributeChain, AttributeModel
+from swvp.structures.chain.sequences import Ids
+from swvp.structures.operations import Floats
+
+__all__ = ["DECODERS", "Decoder", "Weights", "decoder_of", "refresh"]
+
+DECODERS = ("viterbi", "beam")
+
+Weights = dict[str, Floats]
+"""The arrays of weights of a model by name, without the room it works in."""
+
+
+class Decoder(NamedTuple):
+    """How labels are searched; width 0 is exact search."""
+
+    barrier: Floats
+    order: int
+    width: int
+    fix: str
+
+    @property
+    def plain(self) -> bool:
+        """First order and exact: the fastest, and the one with marginals and k-best labels."""
+        return self.order == 1 and not self.width
+
+    def problem(self, chain: AttributeChain) -> Any:
+        """The sequences as training takes them."""
+        return chain if self.plain else search.as_search(chain, self.fix)
+
+    def new_model(self, attributes: int, room: int) -> Any:
+        """A model with all weights 0."""
+        labels = len(self.barrier) - 1
+        if self.plain:
+            return exact.new_model(attributes, labels, room, self.barrier)
+        return search.new_search_model(attributes, labels, room, self.barrier, self.order, self.width)
+
+    def predict(self, chain: AttributeChain, weights: Weights, out: Ids) -> None:
+        """Write the best labels under some weights."""
+        model = self.new_model(0, int(np.diff(chain.offsets).max(initial=0)))._replace(**weights)
+        refresh(model)
+        if self.plain:
+            exact.predict_all(chain, model, out)
+        else:
+            search.predict_all(search.as_search(chain), model, out)
+
+
+def decoder_of(name: str, barrier: Floats, order: int, width: int, fix: str) -> Decoder:
+    """The decoder of a tagger's parameters."""
+    if name not in DECODERS:
+        raise unknown_name("decoder", name, DECODERS)
+    beam = name == "beam"
+    if beam and width == 0:
+        raise InputError("width must be a whole number of at least 1, not 0")
+    found = Decoder(barrier, order, width if beam else 0, fix if beam else "none")
+    search.check_search(found.order, found.width, fix if beam else "none")
+    return found
+
+
+def refresh(model: Any) -> None:
+    """Bring what decoding sees up to date with weights that were replaced."""
+    if isinstance(model, AttributeModel):
+        model.moves[:] = np.where(np.isneginf(model.moves), -np.inf, model.w_move)
+    else:
+        search.refresh(model)
