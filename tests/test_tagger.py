@@ -272,6 +272,65 @@ def test_hashed_attributes_learn_and_can_be_saved(data, tmp_path):
     assert SequenceTagger.load(tmp_path / "model").predict(data[0]).tolist() == fitted.predict(data[0]).tolist()
 
 
+# ---------------------------------------------------------------- batch by batch
+
+
+def as_features(X):
+    return [[[f"w={word}", f"l={word[-1]}"] for word in sentence] for sentence in X]
+
+
+@pytest.mark.parametrize("options", [{}, {"order": 2}, {"decoder": "beam", "width": 2}], ids=str)
+@pytest.mark.parametrize("ready", [False, True], ids=["words", "features"])
+def test_batches_are_passes_that_go_on(data, options, ready):
+    """With all words and labels in the first batch, partial_fit twice is fit with two passes in the same orders."""
+    X, y = (as_features(data[0]) if ready else data[0]), data[1]
+    whole = tagger(epochs=2, **options).fit(X, y)
+    parts = tagger(epochs=9, **options).partial_fit(X, y).partial_fit(X, y)
+    np.testing.assert_allclose(parts.coef_, whole.coef_, atol=1e-12)
+    np.testing.assert_allclose(parts.transitions_, whole.transitions_, atol=1e-12)
+    assert [epoch.mistakes for epoch in parts.history_] == [epoch.mistakes for epoch in whole.history_]
+    assert [epoch.epoch for epoch in parts.history_] == [1, 2]
+
+
+@pytest.mark.parametrize("ready", [False, True], ids=["words", "features"])
+def test_words_and_labels_may_come_later(data, ready):
+    X, y = (as_features(data[0]) if ready else data[0]), data[1]
+    late = [i for i, labels in enumerate(y) if "R" in labels]
+    early = [i for i, labels in enumerate(y) if "R" not in labels]
+    learner = tagger(constraint=lambda previous, label: True)
+    learner.partial_fit([X[i] for i in early], [y[i] for i in early])
+    assert learner.classes_ == ["D", "N", "V"]
+    before = learner.coef_
+    learner.partial_fit([X[i] for i in late], [y[i] for i in late])
+    assert learner.classes_ == ["D", "N", "V", "R"]
+    assert len(learner.coef_) > len(before)
+    for _ in range(5):
+        learner.partial_fit(X, y)
+    assert learner.score(X, y) == 1.0
+    assert tagger().partial_fit(X, y, classes=["Z"]).classes_ == ["D", "N", "R", "V", "Z"]
+
+
+def test_batches_go_on_after_fit_and_after_load(data, tmp_path):
+    fitted = tagger(epochs=3).fit(*data)
+    weights = fitted.coef_.copy()
+    fitted.save(tmp_path / "model")
+    loaded = SequenceTagger.load(tmp_path / "model").partial_fit(*data)
+    fitted.partial_fit(*data)
+    np.testing.assert_array_equal(loaded.coef_, fitted.coef_)
+    assert fitted.score(*data) == 1.0
+    if fitted.history_[-1].mistakes == 0:
+        np.testing.assert_allclose(fitted.coef_, weights)  # nothing to learn, nothing lost
+    again = pickle.loads(pickle.dumps(fitted)).partial_fit(*data)
+    np.testing.assert_array_equal(again.coef_, fitted.partial_fit(*data).coef_)
+
+
+def test_batches_of_another_kind_and_of_a_crf_are_refused(data):
+    with pytest.raises(InputError, match="trained on words, these are features"):
+        tagger().partial_fit(*data).partial_fit(as_features(data[0]), data[1])
+    with pytest.raises(InputError, match="it has no partial_fit"):
+        tagger(rule="crf").partial_fit(*data)
+
+
 # ---------------------------------------------------------------- order and search
 
 

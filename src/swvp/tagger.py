@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import numbers
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,21 +20,22 @@ from swvp.learning.rule import UpdateRule, as_rule
 from swvp.structures.chain.attributes import AttributeChain
 from swvp.structures.chain.encode import TemplateEncoder
 from swvp.structures.chain.templates import PRESETS, parse_templates
+from swvp.structures.operations import Floats
+from swvp.tagging.asking import Asking
 from swvp.tagging.constraints import Constraint, barrier, check_allowed, repaired
 from swvp.tagging.corpus import Corpus, Labels, Sentences, check_pairs, corpus_of
 from swvp.tagging.crf import LikelihoodTraining
 from swvp.tagging.decoder import Decoder, Weights, decoder_of
-from swvp.tagging.inspect import WeightTable, explain, top_features, top_transitions
+from swvp.tagging.growth import grown, with_new_labels
 from swvp.tagging.layout import Layout
 from swvp.tagging.model import load_tagger, save_tagger
-from swvp.tagging.probabilities import Confidence, best_temperature, confidences, k_best_labels, marginals
 from swvp.tagging.sentences import FeatureEncoder
-from swvp.tagging.training import Development, Training, Watch, ignore
+from swvp.tagging.training import Development, Training, Watch, ignore, sum_of, weight_names
 
 __all__ = ["SequenceTagger"]
 
 
-class SequenceTagger(BaseEstimator):  # type: ignore[misc]
+class SequenceTagger(Asking, BaseEstimator):  # type: ignore[misc]
     """A linear-chain tagger trained by the Structured Weighted Violations Perceptron.
 
     A sentence is a list of tokens: strings, tuples of columns (word, tag, …), or ready features (lists of strings,
@@ -91,6 +93,20 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
     >>> tagger.predict([["a", "dog", "sleeps"]])[0]
     ['DET', 'NOUN', 'VERB']
     """
+
+    classes_: list[Any]
+    kind_: str
+    columns_: list[str]
+    encoder_: TemplateEncoder | FeatureEncoder
+    n_attributes_: int
+    barrier_: Floats
+    transitions_: Floats
+    triples_: Floats | None
+    history_: list[Epoch]
+    dev_scores_: list[float]
+    best_epoch_: int
+    layout_: Layout | None
+    _training: Training | None
 
     def __init__(
         self,
@@ -154,14 +170,42 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         With `dev`, held-out sentences and labels, the weights of the pass that does best on them are kept (by the F1
         of phrases if the labels are those of phrases, else by accuracy). `watch` is called after each pass.
         """
-        self.layout_: Layout | None = None
+        self.layout_ = None
         corpus = corpus_of(X, y, self.columns)
         training = self.start(corpus, None if dev is None else corpus_of(*dev, self.columns))
         training.run(self.epochs, self.patience, watch)
         return self.finish(training)
 
-    def start(self, corpus: Corpus, dev: Corpus | None = None) -> Training:
-        """A training on a corpus, to be run and watched; `finish` takes its weights."""
+    def partial_fit(self, X: Sentences, y: Sequence[Sequence[Any]], classes: Sequence[Any] | None = None) -> Self:
+        """Learn from one more batch of sentences, in one pass.
+
+        New words, attributes and labels are added to what is known. The weights go on from the last `partial_fit`,
+        averaged over all batches; after `fit` or `load` they go on from the weights used to predict. `classes` may
+        name labels that come later; they are not needed.
+        """
+        if self.rule == "crf":
+            raise InputError("rule 'crf' looks at all data at once: it has no partial_fit")
+        known = hasattr(self, "coef_")
+        corpus = corpus_of(X, y, self.columns_ if known and self.kind_ != "features" else self.columns)
+        before: Training | None = self.__dict__.get("_training")
+        training = self.start(corpus, more=True, classes=classes or ())
+        if before is not None:
+            training.clock, training.largest, training.orders = before.clock, before.largest, before.orders
+        history = list(self.history_) if known else []
+        training.run(1)
+        self._take(training.weights())
+        epoch = dataclasses.replace(training.history[0], epoch=len(history) + 1)
+        self.history_, self.dev_scores_, self.best_epoch_ = [*history, epoch], [], len(history) + 1
+        self._training = training
+        return self
+
+    def start(
+        self, corpus: Corpus, dev: Corpus | None = None, *, more: bool = False, classes: Sequence[Any] = ()
+    ) -> Training:
+        """A training on a corpus, to be run and watched; `finish` takes its weights.
+
+        With `more` it goes on from the weights there are, if any, and adds to the labels and attributes that are known.
+        """
         crf = self.rule == "crf"
         rule = as_rule("csp") if crf else self._rule()
         for name in ("epochs", "minimum_count", "n_jobs", "patience", "hashed"):
@@ -173,16 +217,18 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
             raise InputError("no tokens to learn from")
         corpus = repaired(self.constraint, corpus)
         assert corpus.labels is not None
-        self.classes_ = sorted(corpus.labels.names)
+        more = more and hasattr(self, "coef_")
+        old, labels = (self._state(), len(self.classes_)) if more else ({}, 0)
+        self.classes_ = with_new_labels(self.classes_ if more else [], [*corpus.labels.names, *classes])
         gold = self._gold(corpus, self.classes_).astype(np.uint32)
         self.barrier_ = barrier(self.constraint, self.classes_)
         check_allowed(self.barrier_, self.classes_, gold, corpus.offsets, corpus.place)
         decoder = self._decoder()
         if crf and not decoder.plain:
             raise InputError("rule 'crf' is for order 1 and exact search")
-        problem = decoder.problem(self._fit_encoder(corpus)._replace(y=gold))
+        problem = decoder.problem(self._fit_encoder(corpus, more)._replace(y=gold))
         longest = int(np.diff(corpus.offsets).max())
-        model = decoder.new_model(self.n_attributes_, longest)
+        model = grown(old, labels, decoder, self.n_attributes_, longest)
         named: dict[str, Any] = {
             "examples": len(corpus.offsets) - 1,
             "average": self.average,
@@ -195,11 +241,11 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
 
     def finish(self, training: Training) -> Self:
         """Take the weights and the history of a training."""
-        found = training.result()
-        self.coef_, self.transitions_, self.triples_ = found["w"], found["w_move"], found.get("w_triple")
-        self.history_: list[Epoch] = training.history
-        self.dev_scores_: list[float] = training.scores
-        self.best_epoch_: int = training.best_epoch
+        self._take(training.result())
+        self._training = None
+        self.history_ = training.history
+        self.dev_scores_ = training.scores
+        self.best_epoch_ = training.best_epoch
         return self
 
     def predict(self, X: Sentences) -> NDArray[np.object_]:
@@ -224,62 +270,6 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         right = [a == b for gold, guess in pairs for a, b in zip(gold, guess, strict=True)]
         return float(np.mean(right)) if right else 1.0
 
-    def top_features(self, label: Any = None, n: int = 20) -> WeightTable:
-        """The features with the largest weights, of one label or of all; a table in a notebook."""
-        self._check_fitted()
-        return top_features(self, label, n)
-
-    def top_transitions(self, n: int = 20) -> WeightTable:
-        """The transitions between labels with the largest weights."""
-        self._check_fitted()
-        return top_transitions(self, n)
-
-    def explain(self, sentence: Sequence[Any], position: int | None = None, n: int = 5) -> WeightTable:
-        """The features that decided the labels of a sentence, or of one token: the n largest of each token."""
-        return explain(self, self._first_order([sentence]), self._corpus([sentence]).words(), position, n)
-
-    def predict_k_best(self, X: Sentences, k: int) -> list[list[tuple[list[Any], float]]]:
-        """The k best label sequences of each sentence, best first, as (labels, score); fewer if fewer are allowed.
-
-        The first is what `predict` gives. Scores are sums of weights: only their differences mean something.
-        """
-        return k_best_labels(self, self._first_order(X), k)
-
-    def predict_marginals(self, X: Sentences) -> list[list[dict[Any, float]]]:
-        """For each token the probability of each label, as sklearn-crfsuite gives it; read `confidence` first."""
-        return marginals(self, self._first_order(X))
-
-    def confidence(self, X: Sentences) -> list[Confidence]:
-        """For each sentence: `labels`, what `predict` gives; `tokens`, their marginals; `sequence`, that of them all.
-
-        These are not probabilities that the perceptron has learnt. They are exp(score / temperature_), divided by the
-        sum over all allowed label sequences. Without `fit_temperature` the temperature is 1 and the scale of the
-        scores arbitrary, so the numbers only order the tokens of a sentence, more or less; most are far too near to
-        1. After `fit_temperature` on held-out data they are right on average for data of that kind, which does not
-        make each of them right.
-        """
-        return confidences(self, self._first_order(X))
-
-    def fit_temperature(self, X: Sentences, y: Sequence[Sequence[Any]], *, of: str = "tokens") -> Self:
-        """Set `temperature_` to what makes the gold labels of held-out data most probable; changes no prediction.
-
-        The data must not be those of `fit`: on these the tagger is right more often than elsewhere. `of` says whose
-        log-likelihood is made largest, that of "tokens" (their marginals) or of whole "sequences".
-        """
-        check_pairs(X, y)
-        self.temperature_ = best_temperature(self, self._first_order(X), y, of)
-        return self
-
-    @property
-    def temperature_(self) -> float:
-        """What scores are divided by before they become probabilities: 1 unless fitted for the weights it has now."""
-        temperature, weights = self.__dict__.get("_temperature", (1.0, None))
-        return float(temperature) if weights is getattr(self, "coef_", None) else 1.0
-
-    @temperature_.setter
-    def temperature_(self, value: float) -> None:
-        self._temperature = (value, self.coef_)
-
     def save(self, path: str | Path) -> None:
         """Write the fitted tagger to one file, whole or not at all. It holds no code, so no function of a user's."""
         self._check_fitted()
@@ -297,6 +287,17 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
     def _corpus(self, X: Sentences) -> Corpus:
         return corpus_of(X, None, getattr(self, "columns_", None), self.kind_)
 
+    def _take(self, found: Weights) -> None:
+        self.coef_, self.transitions_, self.triples_ = found["w"], found["w_move"], found.get("w_triple")
+
+    def _state(self) -> Weights:
+        """The weights to go on from: with their sums, if the last training is still there."""
+        training = self.__dict__.get("_training")
+        if training is None:
+            return self._weights()
+        names = weight_names(training.model)
+        return {part: getattr(training.model, part) for name in names for part in (name, sum_of(name))}
+
     def _weights(self) -> Weights:
         found = {"w": self.coef_, "w_move": self.transitions_}
         if self.triples_ is not None and not self._decoder().plain:
@@ -305,13 +306,6 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
 
     def _decoder(self) -> Decoder:
         return decoder_of(self.decoder, self.barrier_, self.order, self.width, self.fix)
-
-    def _first_order(self, X: Sentences) -> AttributeChain:
-        """Sentences for what only first-order chains have: marginals, k-best labels, explanations."""
-        self._check_fitted()
-        if self.order != 1:
-            raise InputError("k-best labels, marginals, confidences and explanations need a tagger of order 1")
-        return self._encode(self._corpus(X))
 
     def _gold(self, corpus: Corpus, names: list[Any]) -> NDArray[np.int64]:
         """The labels of a corpus as numbers into `names`, to which those that are not there are added."""
@@ -328,21 +322,25 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
         gold = self._gold(dev, names)
         return Development(lambda weights: self._predict_ids(problem, weights), gold, dev.offsets, names)
 
-    def _fit_encoder(self, corpus: Corpus) -> AttributeChain:
-        """Number the attributes of a corpus, and give it by them."""
+    def _fit_encoder(self, corpus: Corpus, more: bool) -> AttributeChain:
+        """Number the attributes of a corpus, after the known ones if there are to be more; give the corpus by them."""
+        if more and corpus.kind != self.kind_:
+            raise InputError(f"the tagger was trained on {self.kind_}, these are {corpus.kind}")
         self.kind_ = corpus.kind
-        self.encoder_: TemplateEncoder | FeatureEncoder
         none = np.zeros(0, np.uint32)
         if corpus.columns is None:
             if self.features is not None:
                 raise InputError("X holds ready features: leave out the parameter features, or give tokens")
-            self.encoder_ = FeatureEncoder()
+            self.encoder_ = self.encoder_ if more else FeatureEncoder()
+            assert isinstance(self.encoder_, FeatureEncoder)
             self.encoder_.fit(corpus.features, self.minimum_count)
             self.n_attributes_ = len(self.encoder_.numbers)
             return self._encode(corpus)
         self.columns_ = list(corpus.columns.names)
-        templates = parse_templates(chosen_features(self.features, len(self.columns_)), self.columns_)
-        self.encoder_ = TemplateEncoder(templates, self.hashed)
+        if not more:
+            templates = parse_templates(chosen_features(self.features, len(self.columns_)), self.columns_)
+            self.encoder_ = TemplateEncoder(templates, self.hashed)
+        assert isinstance(self.encoder_, TemplateEncoder)
         attributes, starts = self.encoder_.fit(corpus.columns, self.minimum_count)
         self.n_attributes_ = self.encoder_.size
         return AttributeChain(attributes, np.zeros(0), starts, none, corpus.offsets)

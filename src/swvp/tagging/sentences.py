@@ -71,8 +71,11 @@ class FeatureEncoder:
         self.numbers: dict[str, int] = {}
 
     def fit(self, X: Sequence[Sequence[Any]], minimum_count: int = 1) -> None:
-        """Number the attributes that occur at least `minimum_count` times, in the order of their first occurrence."""
-        counts: dict[str, int] = {}
+        """Number the attributes that occur at least `minimum_count` times, in the order of their first occurrence.
+
+        Attributes that are known already keep their numbers.
+        """
+        counts = dict.fromkeys(self.numbers, minimum_count)
         for token in chain.from_iterable(X):
             for name, _ in attributes_of(token):
                 counts[name] = counts.get(name, 0) + 1

@@ -1,0 +1,42 @@
+"""Owns learning batch by batch: weights that keep their place while labels and attributes are added."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from swvp.tagging.decoder import Decoder, Weights, refresh
+from swvp.tagging.training import sum_of, weight_names
+
+__all__ = ["grown", "with_new_labels"]
+
+
+def with_new_labels(known: Sequence[Any], found: Sequence[Any]) -> list[Any]:
+    """The known labels, then those that are new, sorted.
+
+    >>> with_new_labels(["N", "V"], ["V", "D", "A"])
+    ['N', 'V', 'A', 'D']
+    """
+    return [*known, *sorted(set(found) - set(known))]
+
+
+def grown(old: Weights, labels: int, decoder: Decoder, attributes: int, room: int) -> Any:
+    """A new model with the weights, and the sums for averaging, of one for the first `labels` labels.
+
+    The boundary is numbered after the labels, so its weights move.
+    """
+    model = decoder.new_model(attributes, room)
+    moved = np.array([*range(labels), len(decoder.barrier) - 1])
+    for name in weight_names(model):
+        for part in (name, sum_of(name)):
+            if part not in old:
+                continue
+            array, kept = getattr(model, part), old[part]
+            if name == "w":
+                array[: len(kept), :labels] = kept
+            elif len(kept):
+                array[np.ix_(*[moved] * array.ndim)] = kept
+    refresh(model)
+    return model
