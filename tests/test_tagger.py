@@ -234,10 +234,13 @@ def noisy_entities(seed, count):
     return X, [[str(rng.choice(labels)) if rng.random() < 1 / 6 else label for label in sentence] for sentence in y]
 
 
+WINDOW = ["bias", "word[-1]", "word[0]", "word[1]"]
+
+
 def test_the_best_pass_on_development_data_is_kept():
     train, dev = noisy_entities(0, 40), noisy_entities(1, 30)
     seen = []
-    fitted = tagger(epochs=8).fit(*train, dev=dev, watch=seen.append)
+    fitted = tagger(epochs=8, features=WINDOW).fit(*train, dev=dev, watch=seen.append)
     scores = [progress.score for progress in seen]
     assert fitted.dev_scores_ == scores
     assert len(set(scores)) > 1
@@ -245,13 +248,13 @@ def test_the_best_pass_on_development_data_is_kept():
     assert 1 < best < 8
     assert fitted.best_epoch_ == best
     assert evaluate_phrases(dev[1], fitted.predict(dev[0])).total.f1 == pytest.approx(max(scores))
-    np.testing.assert_array_equal(fitted.coef_, tagger(epochs=best).fit(*train).coef_)
+    np.testing.assert_array_equal(fitted.coef_, tagger(epochs=best, features=WINDOW).fit(*train).coef_)
 
 
 def test_patience_stops_early():
     train, dev = noisy_entities(0, 40), noisy_entities(1, 30)
-    full = tagger(epochs=8).fit(*train, dev=dev)
-    stopped = tagger(epochs=8, patience=1).fit(*train, dev=dev)
+    full = tagger(epochs=8, features=WINDOW).fit(*train, dev=dev)
+    stopped = tagger(epochs=8, patience=1, features=WINDOW).fit(*train, dev=dev)
     assert len(stopped.history_) < 8
     assert stopped.dev_scores_ == full.dev_scores_[: len(stopped.history_)]
     assert stopped.dev_scores_[-1] <= max(stopped.dev_scores_[:-1])

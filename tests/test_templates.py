@@ -8,6 +8,7 @@ import pytest
 from swvp.errors import InputError
 from swvp.structures.chain.encode import TemplateEncoder
 from swvp.structures.chain.templates import FUNCTIONS, PRESETS, Atom, parse_templates
+from swvp.tagging.corpus import numbered
 from swvp.tagging.sentences import as_columns
 
 
@@ -200,3 +201,25 @@ def test_hashed_attributes_stay_below_the_size_and_mean_the_same_everywhere():
     assert 5 < len(set(attributes.tolist())) <= 16
     again, _ = encoder.encode(corpus("bca"))
     assert again.tolist() == attributes[starts[5] :].tolist()
+
+
+def test_the_labels_of_words_are_learnt_in_training():
+    words = ["run", "run", "Run", "the", "the", "the", "the", "the", "a", "run", "run"]
+    labels = numbered(["V", "N", "V", "D", "D", "D", "D", "X", "D", "V", "V"])
+    text = as_columns([words[:5], words[5:]], ["word"])
+    encoder = TemplateEncoder(parse_templates(["tags(word[0])", "tags(word[1]) & word[0]"], ["word"]))
+    encoder.fit(text, 1, *labels)
+    assert encoder.lexicons == {"word": {"run": "V|N", "the": "D|X"}}
+    names = {encoder.name(k) for k in range(encoder.size)}
+    assert {"tags(word[0]) = V|N", "tags(word[0]) = ", "tags(word[1]) & word[0] = D|X & Run"} <= names
+    attributes, starts = encoder.encode(as_columns([["RUN"]], ["word"]))
+    assert [encoder.name(k) for k in attributes[starts[0] : starts[1]]] == ["tags(word[0]) = V|N"]
+    with pytest.raises(InputError, match="the function tags needs the labels of training"):
+        TemplateEncoder(parse_templates(["tags(word[0])"], ["word"])).fit(text)
+
+
+def test_labels_that_few_occurrences_of_a_word_have_are_left_out():
+    labels = numbered(["A"] * 96 + ["B"] * 4)
+    encoder = TemplateEncoder(parse_templates(["tags(word[0])"], ["word"]))
+    encoder.fit(as_columns([["w"] * 100], ["word"]), 1, *labels)
+    assert encoder.lexicons["word"]["w"] == "A"

@@ -341,7 +341,8 @@ class SequenceTagger(Asking, BaseEstimator):  # type: ignore[misc]
             templates = parse_templates(chosen_features(self.features, len(self.columns_)), self.columns_)
             self.encoder_ = TemplateEncoder(templates, self.hashed)
         assert isinstance(self.encoder_, TemplateEncoder)
-        attributes, starts = self.encoder_.fit(corpus.columns, self.minimum_count)
+        assert corpus.labels is not None
+        attributes, starts = self.encoder_.fit(corpus.columns, self.minimum_count, *corpus.labels)
         self.n_attributes_ = self.encoder_.size
         return AttributeChain(attributes, np.zeros(0), starts, none, corpus.offsets)
 

@@ -6,7 +6,7 @@ positions one. With k wrong positions:
 
     single        {j}                             k sets, the paper's choice
     full          all wrong positions             1 set: m^J = y*, the Collins perceptron
-    segments      maximal runs of neighbours      in a chain Δφ(y, y*) is the sum over them, so one is a violation
+    segments      maximal runs of neighbours      first-order chains: Δφ(y, y*) is their sum, so one is a violation
     pairs         all sets of two                 of min(2, k) positions
     triples       all sets of three               of min(3, k) positions
     prefixes      the first 1, 2, …, k            Huang et al.'s prefixes

@@ -49,6 +49,9 @@ def save_tagger(tagger: Any, path: Path) -> None:
         meta["columns"] = tagger.columns_
         meta["templates"] = [template.text for template in encoder.templates]
         meta["vocabularies"] = [list(vocabulary) for vocabulary in encoder.vocabularies]
+        meta["word_labels"] = {
+            column: [list(lexicon), list(lexicon.values())] for column, lexicon in encoder.lexicons.items()
+        }
         keys = encoder.keys
     rows, columns = np.nonzero(tagger.coef_)
     arrays = {
@@ -83,7 +86,7 @@ def load_tagger(path: Path, make: Callable[..., Any]) -> Any:
     contents = read_container(path, KIND)
     try:
         return rebuild(contents, make)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
         what = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
         raise InputError(f"{path}: its parts do not fit together ({what})") from None
 
@@ -113,7 +116,11 @@ def rebuild(contents: Contents, make: Callable[..., Any]) -> Any:
         hashed = tagger.hashed
         must(hashed is None or (type(hashed) is int and 0 < hashed == len(arrays["weights_per_attribute"])), "hashed")
         tagger.encoder_ = TemplateEncoder(parse_templates(strings(meta["templates"]), tagger.columns_), hashed)
-        tagger.encoder_.restore([strings(vocabulary) for vocabulary in meta["vocabularies"]], arrays["keys"])
+        lexicons = {
+            column: dict(zip(strings(words), strings(labels), strict=True))
+            for column, (words, labels) in meta["word_labels"].items()
+        }
+        tagger.encoder_.restore([strings(vocabulary) for vocabulary in meta["vocabularies"]], arrays["keys"], lexicons)
         tagger.n_attributes_ = tagger.encoder_.size
     ends = (len(labels) + 1, len(labels) + 1)
     must(arrays["transitions"].shape == arrays["allowed"].shape == ends, "transitions")

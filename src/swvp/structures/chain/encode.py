@@ -23,6 +23,7 @@ from swvp.structures.operations import Ints
 __all__ = ["Columns", "TemplateEncoder"]
 
 UNKNOWN = -1
+FREQUENT, SHARE = 5, 0.05
 Ids = NDArray[np.uint32]
 Keys = NDArray[np.int64]
 
@@ -34,6 +35,29 @@ class Columns(NamedTuple):
     strings: list[list[str]]
     ids: NDArray[np.int32]  # (columns, positions)
     offsets: Ints
+
+
+Lexicon = dict[str, str]
+
+
+def learn_tags(columns: Columns, column: str, names: Sequence[str], labels: NDArray[np.integer]) -> Lexicon:
+    """The labels of each word in lower case, the most frequent first, as one string.
+
+    Only words that occur FREQUENT times, and labels that at least SHARE of them have: a rare word's own label would
+    tell too much in training and nothing later.
+    """
+    at = columns.names.index(column)
+    number: dict[str, int] = {}
+    of_string = np.array([number.setdefault(string.lower(), len(number)) for string in columns.strings[at]], np.int64)
+    pairs, counts = np.unique(of_string[columns.ids[at]] * len(names) + labels, return_counts=True)
+    words, tags = np.divmod(pairs, max(len(names), 1))
+    totals = np.bincount(words, counts, minlength=len(number))
+    kept = (totals[words] >= FREQUENT) & (counts >= SHARE * totals[words])
+    found: dict[int, list[tuple[int, str]]] = {}
+    for word, tag, count in zip(words[kept].tolist(), tags[kept].tolist(), counts[kept].tolist(), strict=True):
+        found.setdefault(word, []).append((-count, str(names[tag])))
+    strings = list(number)
+    return {strings[word]: "|".join(name for _, name in sorted(pairs)) for word, pairs in found.items()}
 
 
 class TemplateEncoder:
@@ -52,6 +76,7 @@ class TemplateEncoder:
         self.atoms = np.array(atoms, np.int64).reshape(-1, 2)
         self.starts = np.cumsum([0, *(len(template.atoms) for template in templates)])
         self.vocabularies: list[dict[str, int]] = [{} for _ in self.slots]
+        self.lexicons: dict[str, Lexicon] = {}
         self.keys: Keys = np.zeros(0, np.int64)
         self.table: Keys = EMPTY
 
@@ -60,11 +85,28 @@ class TemplateEncoder:
         """How many attributes there are."""
         return len(self.keys) if self.hashed is None else self.hashed
 
-    def fit(self, columns: Columns, minimum_count: int = 1) -> tuple[Ids, Ints]:
+    @property
+    def learns_tags(self) -> list[str]:
+        """The columns whose words are looked up among those of training, with their labels."""
+        return list(dict.fromkeys(column for column, function, _ in self.slots if function == "tags"))
+
+    def fit(
+        self,
+        columns: Columns,
+        minimum_count: int = 1,
+        names: Sequence[str] = (),
+        labels: NDArray[np.integer] | None = None,
+    ) -> tuple[Ids, Ints]:
         """Number the attributes that occur at least `minimum_count` times, in the order of their first occurrence.
 
-        Attributes that are known already keep their numbers. Returns the attributes of each position, as `encode`.
+        Attributes that are known already keep their numbers, and the labels of words stay those of the first `fit`.
+        Returns the attributes of each position, as `encode`.
         """
+        for column in self.learns_tags:
+            if column not in self.lexicons:
+                if labels is None:
+                    raise InputError("the function tags needs the labels of training")
+                self.lexicons[column] = learn_tags(columns, column, names, labels)
         old_radix = self.radix
         numbers = self.numbers(columns, grow=True)
         for template, a, b in zip(self.templates, self.starts, self.starts[1:], strict=False):
@@ -79,8 +121,13 @@ class TemplateEncoder:
         )
         return attributes, starts
 
-    def restore(self, vocabularies: Sequence[Sequence[str]], keys: Keys) -> None:
-        """Take back what `fit` found: the strings of each slot and the keys of the attributes."""
+    def restore(
+        self, vocabularies: Sequence[Sequence[str]], keys: Keys, lexicons: dict[str, Lexicon] | None = None
+    ) -> None:
+        """Take back what `fit` found: the strings of each slot, the keys of the attributes, the labels of words."""
+        self.lexicons = lexicons or {}
+        if set(self.lexicons) != set(self.learns_tags):
+            raise InputError("the labels of words do not fit the templates")
         self.vocabularies = [{string: number for number, string in enumerate(strings)} for strings in vocabularies]
         self.keys = np.array(keys, np.int64)
         sizes = [len(strings) for strings in vocabularies]
@@ -102,6 +149,9 @@ class TemplateEncoder:
             at = columns.names.index(column)
             strings = columns.strings[at]
             derived = [FUNCTIONS[function](string, number) for string in strings] if function else strings
+            if function == "tags":
+                lexicon = self.lexicons[column]
+                derived = [lexicon.get(string, "") for string in derived]
             if grow:
                 of_string = [vocabulary.setdefault(string, len(vocabulary)) for string in derived]
             else:

@@ -9,6 +9,7 @@ function of its string:
     suffix(word[0], 3)      the last 3
     shape(word[0])          Xx-d for McDonald-7: classes of characters, runs shortened
     kinds(word[0])          which classes of characters occur: upper, lower, digit, other
+    tags(word[0])           the labels that this word, in lower case, has in training (nothing if it is rare)
     bias                    always the same: the weight of a label itself
 
 Lines that are empty or start with # are skipped. Files of CRF++ are read too: `U05:%x[-1,0]/%x[0,0]` is
@@ -85,6 +86,7 @@ FUNCTIONS: dict[str, Callable[[str, int], str]] = {
     "suffix": suffix,
     "shape": shape,
     "kinds": kinds,
+    "tags": lambda string, number: string.lower(),  # looked up in what training has learnt
 }
 NUMBERED = ("prefix", "suffix")
 
@@ -188,13 +190,24 @@ PRESETS: dict[str, list[str]] = {
         *neighbours("word", -1, 1, 2),
         "lower(word[0])",
         *AFFIXES,
+        "suffix(word[0], 5)",
+        "suffix(word[0], 6)",
+        "prefix(word[0], 5)",
         "shape(word[0])",
         "kinds(word[0])",
+        "shape(word[0]) & suffix(word[0], 3)",
         *(
             f"{function}(word[{offset}]{rest})"
             for offset in (-1, 1)
             for function, rest in (("suffix", ", 3"), ("shape", ""))
         ),
+        *(f"suffix(word[0], 3) & suffix(word[{offset}], 2)" for offset in (-1, 1)),
+        *(f"suffix(word[0], 2) & word[{offset}]" for offset in (-1, 1)),
+        *(f"tags(word[{offset}])" for offset in (-2, -1, 0, 1, 2)),
+        *(f"tags(word[{offset}]) & tags(word[{offset + 1}])" for offset in (-2, -1, 0, 1)),
+        "tags(word[-1]) & tags(word[1])",
+        "tags(word[-1]) & tags(word[0]) & tags(word[1])",
+        *(f"tags(word[{offset}]) & word[0]" for offset in (-1, 1)),
     ],
     "chunk": [
         "bias",
@@ -210,6 +223,8 @@ PRESETS: dict[str, list[str]] = {
         *neighbours("word", -1, 1, 2),
         *(f"lower(word[{offset}])" for offset in (-1, 0, 1)),
         *AFFIXES,
+        "prefix(word[0], 5)",
+        "suffix(word[0], 5)",
         *(f"{function}(word[{offset}])" for offset in (-2, -1, 0, 1, 2) for function in ("shape", "kinds")),
         "shape(word[-1]) & shape(word[0])",
         "shape(word[0]) & shape(word[1])",
@@ -218,6 +233,11 @@ PRESETS: dict[str, list[str]] = {
         "suffix(word[1], 3)",
         "lower(word[-1]) & shape(word[0])",
         "lower(word[1]) & shape(word[0])",
+        "word[0] & shape(word[-1])",
+        "word[0] & shape(word[1])",
+        "lower(word[-2]) & shape(word[-1]) & shape(word[0])",
+        "lower(word[2]) & shape(word[1]) & shape(word[0])",
+        "lower(word[-2]) & lower(word[-1]) & shape(word[0])",
     ],
 }
 """Templates for common tasks: `pos` and `ner` need the column word, `chunk` also pos."""
