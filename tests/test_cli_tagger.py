@@ -272,7 +272,9 @@ def test_the_best_pass_is_marked_kept_and_logged(fine):
     Path("train.txt").write_text(noisy(2))
     Path("dev.txt").write_text(noisy(6) + "w1 NEW\nw2 NEWER\n")
     Path("log").write_text("of an earlier training\n")
-    _, err = fine(*TRAIN, "--dev", "dev.txt", "--epochs", "6", "--log", "log", "--rule", "csp")
+    Path("templates").write_text("bias\nword[0]\nword[-1]\nword[1]\nsuffix(word[0], 1)\n")
+    given = ("--rule", "csp")
+    _, err = fine(*TRAIN, "--dev", "dev.txt", "--epochs", "6", "--log", "log", *given)
     model = SequenceTagger.load("other")
     assert "2 development tokens have labels unseen in training (NEW, NEWER): counted as wrong" in err
     rows = [line.split() for line in err.splitlines() if line[:4].strip().isdigit()]

@@ -92,7 +92,8 @@ def explained(tagger, token, label, second, feature):
 
 
 def test_a_sentence_is_explained_by_its_features(fine, refused):
-    fine("train", "tagger", "train.txt", "-m", "words", "--columns", "word")
+    Path("templates").write_text("bias\nword[0]\nword[-1]\nword[1]\nsuffix(word[0], 1)\nshape(word[0])\n")
+    fine("train", "tagger", "train.txt", "-m", "words", "--columns", "word", "--features", "templates")
     tagger = SequenceTagger.load("words")
     rows = section(fine("inspect", "words", "--sentence", "the cat")[0], "What decided the labels")
     assert list(dict.fromkeys(row[0] for row in rows)) == ["the", "cat"]

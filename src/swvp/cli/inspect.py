@@ -39,13 +39,13 @@ def inspect(
     from rich.console import Console
 
     from swvp.report.scores import table
-    from swvp.tagger import SequenceTagger
     from swvp.tagging.inspect import WeightTable
+    from swvp.tagging.tagger import Tagger
 
     console = Console(markup=False, highlight=False, emoji=False)
     if not console.is_terminal:
         console.width = 1000  # nothing to fit into
-    tagger = SequenceTagger.load(model)
+    tagger = Tagger.load(model)
 
     def show(weights: WeightTable) -> None:
         console.print(f"\n{weights.title}", style="bold")

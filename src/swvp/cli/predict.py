@@ -38,12 +38,13 @@ def predict(
     """Label sentences with a trained model."""
     from swvp.data.files import write_bytes
     from swvp.data.table import is_conllu, read_table
-    from swvp.tagger import SequenceTagger
     from swvp.tagging.layout import layout_for_predicting, read_corpus, write_labels
+    from swvp.tagging.tagger import Tagger
 
     if jobs < 1:
         raise InputError(f"jobs must be at least 1, not {jobs}")
-    tagger = SequenceTagger.load(model).set_params(n_jobs=jobs)
+    tagger = Tagger.load(model)
+    tagger.n_jobs = jobs
     layout = layout_for_predicting(tagger)
     # standard input has no name to tell by: it is taken as what the tagger was trained on
     as_conllu = conllu or is_conllu(source) or (source == "-" and layout.conllu)

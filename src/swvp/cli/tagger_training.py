@@ -22,10 +22,10 @@ from swvp.learning.perceptron import Epoch
 from swvp.learning.rule import as_rule
 from swvp.storage.files import cannot_write, is_special
 from swvp.structures.chain.templates import PRESETS, parse_templates, read_templates
-from swvp.tagger import SequenceTagger
 from swvp.tagging.checkpoint import remove_checkpoint, resume, save_checkpoint, stamp
 from swvp.tagging.corpus import Corpus
 from swvp.tagging.layout import Layout, layout_of, read_corpus
+from swvp.tagging.tagger import Tagger
 from swvp.tagging.training import Progress, Training
 from swvp.tagging.tune import candidates
 
@@ -36,7 +36,7 @@ NO_MATTER = ("epochs", "patience", "n_jobs")  # options that a training may go o
 
 @dataclass(frozen=True)
 class TaggerOptions:
-    """What the command line says about files and the run; the rest goes to SequenceTagger."""
+    """What the command line says about files and the run; the rest goes to Tagger."""
 
     train: str
     dev: str | None
@@ -62,11 +62,9 @@ def train_tagger(options: TaggerOptions, **settings: Any) -> None:
     if not messages.is_terminal:
         messages.width = 1000  # nothing to fit into
     check(options, settings)
-    tried = candidates(options.rules, options.betas) if options.tune else []
+    tried = candidates(options.rules, options.betas, settings["C"]) if options.tune else []
     layout, corpus, dev = read_files(options)
-    tagger = SequenceTagger(
-        features=read_features(options.features, layout.names), columns=list(layout.names), **settings
-    )
+    tagger = Tagger(features=read_features(options.features, layout.names), columns=list(layout.names), **settings)
     tagger.layout_ = layout
     messages.print(described("training", corpus, layout))
     if dev is not None:
@@ -154,13 +152,13 @@ def read_features(features: str | None, columns: Sequence[str]) -> str | list[st
 
 
 def run_training(
-    tagger: SequenceTagger, training: Training, corpora: Sequence[Corpus], options: TaggerOptions, messages: Console
+    tagger: Tagger, training: Training, corpora: Sequence[Corpus], options: TaggerOptions, messages: Console
 ) -> None:
     """Run a training with lines for people, a log for programs and checkpoints for accidents."""
     path = checkpoint_path(options)
     if options.fresh and not path.is_dir():
         remove_checkpoint(path)
-    kept = {name: value for name, value in tagger.get_params().items() if name not in NO_MATTER}
+    kept = {name: value for name, value in tagger.options().items() if name not in NO_MATTER}
     kept |= {"load": options.loaded}
     stamped = stamp(training, json.loads(json.dumps(kept, default=repr)), *corpora)
     if training.resumable and resume(path, training, stamped):
@@ -287,7 +285,7 @@ def tell_unseen(messages: Console, corpus: Corpus, dev: Corpus) -> None:
         messages.print(f"note: {tokens} development tokens have labels unseen in training ({names}): counted as wrong")
 
 
-def summary(tagger: SequenceTagger, path: Path) -> str:
+def summary(tagger: Tagger, path: Path) -> str:
     size = path.stat().st_size / 1e6
     kept = f"pass {tagger.best_epoch_} of {len(tagger.history_)}"
     return f"{path}: {size:.1f} MB, {tagger.n_attributes_:,} attributes × {len(tagger.classes_)} labels, {kept}"

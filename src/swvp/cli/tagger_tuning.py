@@ -9,8 +9,8 @@ from rich.table import Table
 
 from swvp.cli.study import Watch
 from swvp.learning.rule import UpdateRule
-from swvp.tagger import SequenceTagger
 from swvp.tagging.corpus import Corpus
+from swvp.tagging.tagger import Tagger
 from swvp.tagging.training import Training
 from swvp.tagging.tune import Trial, tune
 
@@ -18,7 +18,7 @@ __all__ = ["tune_tagger"]
 
 
 def tune_tagger(
-    tagger: SequenceTagger,
+    tagger: Tagger,
     corpus: Corpus,
     dev: Corpus,
     tried: Sequence[UpdateRule],
@@ -40,7 +40,7 @@ def tune_tagger(
         )
     assert training.dev is not None
     messages.print(tuning_table(trials, training.dev.metric))
-    tagger.set_params(rule=best.rule.name, beta=best.rule.beta)
+    tagger.rule, tagger.beta = best.rule.name, best.rule.beta
     return trials, best
 
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 
 from swvp.errors import InputError
 from swvp.learning.perceptron import COUNTS, Epoch
@@ -131,6 +130,8 @@ def maximise_likelihood(
     Stops after `limit` iterations, when one lowers the objective by less than `tolerance` of it, or when `watch`,
     which is called after each, raises StopIteration. The number of threads changes no weight.
     """
+    from scipy.optimize import minimize  # takes long to import
+
     for name, given in {"limit": limit, "n_jobs": n_jobs}.items():
         if given < 1:
             raise InputError(f"{name} must be at least 1, not {given}")

@@ -69,7 +69,7 @@ def save_tagger(tagger: Any, path: Path) -> None:
 def options(tagger: Any) -> dict[str, Any]:
     """The constructor's arguments, as far as a file can hold them: a user's functions are left out."""
     kept = {}
-    for name, value in tagger.get_params().items():
+    for name, value in tagger.options().items():
         if isinstance(value, UpdateRule):
             value = value.name
         if isinstance(value, (set, frozenset)):

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
 from swvp.errors import InputError, unknown_name
 from swvp.structures.chain.attributes import AttributeChain, new_model, predict_all
@@ -124,6 +123,8 @@ def best_temperature(tagger: Any, problem: AttributeChain, y: Sequence[Sequence[
     Left out is what no temperature can make probable: labels that the tagger does not know, and sentences with
     labels that the constraint forbids.
     """
+    from scipy.optimize import minimize_scalar  # takes long to import
+
     if of not in MEASURES:
         raise unknown_name("of", of, MEASURES)
     labels, gold = len(tagger.classes_), numbered(tagger, y)

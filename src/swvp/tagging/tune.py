@@ -51,12 +51,13 @@ class Trial(NamedTuple):
         return float(sum(getattr(epoch, count) for epoch in self.history) / max(updates, 1))
 
 
-def candidates(rules: Sequence[str] | None, betas: Sequence[float] | None) -> list[UpdateRule]:
-    """Every rule with every β, once where β makes no difference."""
+def candidates(rules: Sequence[str] | None, betas: Sequence[float] | None, C: float | None = None) -> list[UpdateRule]:
+    """Every rule with every β, once where β makes no difference; C for all steps `mira`."""
     found = []
+    longest = {} if C is None else {"C": C}
     for name in rules or RULES:
-        rule = as_rule(name)
-        found += [as_rule(name, beta=beta) for beta in (betas or BETAS)] if rule.uses_beta else [rule]
+        rule = as_rule(name, **longest)
+        found += [as_rule(name, beta=beta, **longest) for beta in (betas or BETAS)] if rule.uses_beta else [rule]
     return list(dict.fromkeys(found))
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp.errors import InputError
-from swvp.structures.chain.keys import EMPTY, build, collect, look_up, rekey
+from swvp.structures.chain.keys import build, collect, look_up, rekey
 from swvp.structures.chain.templates import FUNCTIONS, Template
 from swvp.structures.operations import Ints
 
@@ -78,7 +78,14 @@ class TemplateEncoder:
         self.vocabularies: list[dict[str, int]] = [{} for _ in self.slots]
         self.lexicons: dict[str, Lexicon] = {}
         self.keys: Keys = np.zeros(0, np.int64)
-        self.table: Keys = EMPTY
+        self._table: Keys | None = None
+
+    @property
+    def table(self) -> Keys:
+        """The table of the keys, made when it is first needed: a training without development data does not."""
+        if self._table is None:
+            self._table = build(self.keys, len(self.keys), len(self.keys))
+        return self._table
 
     @property
     def size(self) -> int:
@@ -116,7 +123,8 @@ class TemplateEncoder:
         if self.hashed is not None:
             return self._look_up(numbers, columns)
         known = rekey(self.keys, self.atoms, self.starts, old_radix, self.radix, self.reach)
-        self.keys, self.table, attributes, starts = collect(
+        self._table = None
+        self.keys, attributes, starts = collect(
             numbers, columns.offsets, self.atoms, self.starts, self.radix, self.reach, minimum_count, known
         )
         return attributes, starts
@@ -135,7 +143,7 @@ class TemplateEncoder:
             raise InputError("the vocabularies do not fit the templates")
         if self.keys.ndim != 1 or (self.keys < 0).any() or len(np.unique(self.keys)) < len(self.keys):
             raise InputError("the keys of the attributes cannot be right")
-        self.table = build(self.keys, len(self.keys), len(self.keys))
+        self._table = None
 
     @property
     def radix(self) -> Ints:

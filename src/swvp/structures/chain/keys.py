@@ -9,11 +9,10 @@ import numpy as np
 
 from swvp.compiled import inlined, kernel
 
-__all__ = ["EMPTY", "build", "collect", "look_up", "rekey"]
+__all__ = ["build", "collect", "look_up", "rekey"]
 
 UNKNOWN = -1
 FREE = -1
-EMPTY = np.full(4, FREE, np.int64)
 
 
 @inlined
@@ -90,7 +89,7 @@ def rekey(keys, atoms, atom_starts, old_radix, new_radix, reach):
 def collect(numbers, offsets, atoms, atom_starts, radix, reach, minimum_count, known):
     """The known keys, then those that occur at least `minimum_count` times, in the order of their first occurrence.
 
-    Returns (keys, table, attributes of every position, starts).
+    Returns (keys, attributes of every position, starts).
     """
     templates = len(atom_starts) - 1
     positions = offsets[-1]
@@ -141,10 +140,7 @@ def collect(numbers, offsets, atoms, atom_starts, radix, reach, minimum_count, k
         kept = count
         for t in range(positions + 1):
             starts[t] = t * templates
-    keys = keys[:kept].copy()
-    if kept < count:
-        table = build(keys, kept, kept)
-    return keys, table, attributes, starts
+    return keys[:kept].copy(), attributes, starts
 
 
 @kernel

@@ -1,0 +1,340 @@
+"""Owns the tagger: options in, sentences to labels. `swvp.SequenceTagger` is the same for scikit-learn, which the
+command line can do without: it takes a second and 70 MB to import."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import numbers
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swvp.errors import InputError, unknown_name
+from swvp.learning.perceptron import Epoch, generator
+from swvp.learning.rule import UpdateRule, as_rule
+from swvp.structures.chain.attributes import AttributeChain
+from swvp.structures.chain.encode import TemplateEncoder
+from swvp.structures.chain.templates import PRESETS, parse_templates
+from swvp.structures.operations import Floats
+from swvp.tagging.asking import Asking
+from swvp.tagging.constraints import Constraint, barrier, check_allowed, repaired
+from swvp.tagging.corpus import Corpus, Labels, Sentences, check_pairs, corpus_of
+from swvp.tagging.crf import LikelihoodTraining
+from swvp.tagging.decoder import Decoder, Weights, decoder_of
+from swvp.tagging.growth import grown, with_new_labels
+from swvp.tagging.layout import Layout
+from swvp.tagging.model import load_tagger, save_tagger
+from swvp.tagging.sentences import FeatureEncoder
+from swvp.tagging.training import Development, Training, Watch, ignore, sum_of, weight_names
+
+__all__ = ["Tagger"]
+
+
+class Tagger(Asking):
+    """What `swvp.SequenceTagger` documents, without scikit-learn."""
+
+    classes_: list[Any]
+    kind_: str
+    columns_: list[str]
+    encoder_: TemplateEncoder | FeatureEncoder
+    n_attributes_: int
+    barrier_: Floats
+    transitions_: Floats
+    triples_: Floats | None
+    history_: list[Epoch]
+    dev_scores_: list[float]
+    best_epoch_: int
+    layout_: Layout | None
+    _training: Training | None
+
+    def __init__(
+        self,
+        *,
+        rule: str | UpdateRule = "a-wm:segments:sqrt",
+        substructures: Any = None,
+        gamma: Any = None,
+        approach: str | None = None,
+        beta: float | None = 0.5,
+        step: str | None = None,
+        C: float | None = None,
+        epochs: int = 10,
+        average: bool = True,
+        features: str | Sequence[str] | None = None,
+        columns: Sequence[str] | None = None,
+        constraint: Constraint | None = None,
+        order: int = 1,
+        decoder: str = "viterbi",
+        width: int = 8,
+        fix: str = "max-violation",
+        minimum_count: int = 1,
+        hashed: int | None = None,
+        l2: float = 1.0,
+        patience: int | None = None,
+        random_state: Any = None,
+        n_jobs: int = 1,
+    ):
+        self.rule = rule
+        self.substructures = substructures
+        self.gamma = gamma
+        self.approach = approach
+        self.beta = beta
+        self.step = step
+        self.C = C
+        self.epochs = epochs
+        self.average = average
+        self.features = features
+        self.columns = columns
+        self.constraint = constraint
+        self.order = order
+        self.decoder = decoder
+        self.width = width
+        self.fix = fix
+        self.minimum_count = minimum_count
+        self.hashed = hashed
+        self.l2 = l2
+        self.patience = patience
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(
+        self,
+        X: Sentences,
+        y: Sequence[Sequence[Any]],
+        *,
+        dev: tuple[Sentences, Sequence[Sequence[Any]]] | None = None,
+        watch: Watch = ignore,
+    ) -> Self:
+        """Learn from sentences and the labels of their tokens.
+
+        With `dev`, held-out sentences and labels, the weights of the pass that does best on them are kept (by the F1
+        of phrases if the labels are those of phrases, else by accuracy). `watch` is called after each pass.
+        """
+        self.layout_ = None
+        corpus = corpus_of(X, y, self.columns)
+        training = self.start(corpus, None if dev is None else corpus_of(*dev, self.columns))
+        training.run(self.epochs, self.patience, watch)
+        return self.finish(training)
+
+    def partial_fit(self, X: Sentences, y: Sequence[Sequence[Any]], classes: Sequence[Any] | None = None) -> Self:
+        """Learn from one more batch of sentences, in one pass.
+
+        New words, attributes and labels are added to what is known. The weights go on from the last `partial_fit`,
+        averaged over all batches; after `fit` or `load` they go on from the weights used to predict. `classes` may
+        name labels that come later; they are not needed.
+        """
+        if self.rule == "crf":
+            raise InputError("rule 'crf' looks at all data at once: it has no partial_fit")
+        known = hasattr(self, "coef_")
+        corpus = corpus_of(X, y, self.columns_ if known and self.kind_ != "features" else self.columns)
+        before: Training | None = self.__dict__.get("_training")
+        training = self.start(corpus, more=True, classes=classes or ())
+        if before is not None:
+            training.clock, training.largest, training.orders = before.clock, before.largest, before.orders
+        history = list(self.history_) if known else []
+        training.run(1)
+        self._take(training.weights())
+        epoch = dataclasses.replace(training.history[0], epoch=len(history) + 1)
+        self.history_, self.dev_scores_, self.best_epoch_ = [*history, epoch], [], len(history) + 1
+        self._training = training
+        return self
+
+    def start(
+        self, corpus: Corpus, dev: Corpus | None = None, *, more: bool = False, classes: Sequence[Any] = ()
+    ) -> Training:
+        """A training on a corpus, to be run and watched; `finish` takes its weights.
+
+        With `more` it goes on from the weights there are, if any, and adds to the labels and attributes that are known.
+        """
+        crf = self.rule == "crf"
+        rule = as_rule("csp") if crf else self._rule()
+        for name in ("epochs", "minimum_count", "n_jobs", "patience", "hashed"):
+            value = getattr(self, name)
+            optional = name in ("patience", "hashed") and value is None
+            if not optional and (not isinstance(value, numbers.Integral) or int(value) < 1):
+                raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
+        if corpus.labels is None or not corpus.tokens:
+            raise InputError("no tokens to learn from")
+        corpus = repaired(self.constraint, corpus)
+        assert corpus.labels is not None
+        more = more and hasattr(self, "coef_")
+        old, labels = (self._state(), len(self.classes_)) if more else ({}, 0)
+        self.classes_ = with_new_labels(self.classes_ if more else [], [*corpus.labels.names, *classes])
+        gold = self._gold(corpus, self.classes_).astype(np.uint32)
+        self.barrier_ = barrier(self.constraint, self.classes_)
+        check_allowed(self.barrier_, self.classes_, gold, corpus.offsets, corpus.place)
+        decoder = self._decoder()
+        if crf and not decoder.plain:
+            raise InputError("rule 'crf' is for order 1 and exact search")
+        problem = decoder.problem(self._fit_encoder(corpus, more)._replace(y=gold))
+        longest = int(np.diff(corpus.offsets).max())
+        model = grown(old, labels, decoder, self.n_attributes_, longest)
+        named: dict[str, Any] = {
+            "examples": len(corpus.offsets) - 1,
+            "average": self.average,
+            "orders": generator(self.random_state),
+            "dev": None if dev is None else self._development(dev),
+        }
+        if crf:
+            return LikelihoodTraining(problem, model, rule, l2=self.l2, n_jobs=self.n_jobs, **named)
+        return Training(problem, model, rule, **named)
+
+    def finish(self, training: Training) -> Self:
+        """Take the weights and the history of a training."""
+        self._take(training.result())
+        self._training = None
+        self.history_ = training.history
+        self.dev_scores_ = training.scores
+        self.best_epoch_ = training.best_epoch
+        return self
+
+    def predict(self, X: Sentences) -> NDArray[np.object_]:
+        """The labels of each sentence: an array of lists."""
+        self._check_fitted()
+        problem = self._encode(self._corpus(X))
+        names = np.array([*self.classes_, None], object)[self._predict_ids(problem, self._weights())].tolist()
+        result = np.empty(len(X), object)
+        for i, (a, b) in enumerate(zip(problem.offsets, problem.offsets[1:], strict=False)):
+            result[i] = names[a:b]
+        return result
+
+    def predict_labels(self, corpus: Corpus) -> Labels:
+        """The labels of a corpus as numbers into `classes_`."""
+        self._check_fitted()
+        return Labels(self.classes_, self._predict_ids(self._encode(corpus), self._weights()).astype(np.int32))
+
+    def score(self, X: Sentences, y: Sequence[Sequence[Any]]) -> float:
+        """The share of tokens labelled right."""
+        check_pairs(X, y)
+        pairs = zip(y, self.predict(X), strict=True)
+        right = [a == b for gold, guess in pairs for a, b in zip(gold, guess, strict=True)]
+        return float(np.mean(right)) if right else 1.0
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted tagger to one file, whole or not at all. It holds no code, so no function of a user's."""
+        self._check_fitted()
+        save_tagger(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a tagger that `save` wrote; safe with files from anyone."""
+        return load_tagger(Path(path), cls)  # type: ignore[no-any-return]
+
+    def options(self) -> dict[str, Any]:
+        """The arguments of the constructor."""
+        return {name: getattr(self, name) for name in list(inspect.signature(Tagger.__init__).parameters)[1:]}
+
+    def _rule(self) -> UpdateRule:
+        names = ("substructures", "gamma", "approach", "beta", "step", "C")
+        return as_rule(self.rule, **{name: getattr(self, name) for name in names if getattr(self, name) is not None})
+
+    def _corpus(self, X: Sentences) -> Corpus:
+        return corpus_of(X, None, getattr(self, "columns_", None), self.kind_)
+
+    def _take(self, found: Weights) -> None:
+        self.coef_, self.transitions_, self.triples_ = found["w"], found["w_move"], found.get("w_triple")
+
+    def _state(self) -> Weights:
+        """The weights to go on from: with their sums, if the last training is still there."""
+        training = self.__dict__.get("_training")
+        if training is None:
+            return self._weights()
+        names = weight_names(training.model)
+        return {part: getattr(training.model, part) for name in names for part in (name, sum_of(name))}
+
+    def _weights(self) -> Weights:
+        found = {"w": self.coef_, "w_move": self.transitions_}
+        if self.triples_ is not None and not self._decoder().plain:
+            found["w_triple"] = self.triples_
+        return found
+
+    def _decoder(self) -> Decoder:
+        return decoder_of(self.decoder, self.barrier_, self.order, self.width, self.fix)
+
+    def _gold(self, corpus: Corpus, names: list[Any]) -> NDArray[np.int64]:
+        """The labels of a corpus as numbers into `names`, to which those that are not there are added."""
+        number = {label: k for k, label in enumerate(names)}
+        assert corpus.labels is not None
+        of_label = [number.setdefault(label, len(number)) for label in corpus.labels.names]
+        names[:] = list(number)
+        return np.array(of_label, np.int64)[corpus.labels.ids]
+
+    def _development(self, dev: Corpus) -> Development:
+        if dev.labels is None:
+            raise InputError("the development data have no labels")
+        problem, names = self._encode(dev), list(self.classes_)
+        gold = self._gold(dev, names)
+        return Development(lambda weights: self._predict_ids(problem, weights), gold, dev.offsets, names)
+
+    def _fit_encoder(self, corpus: Corpus, more: bool) -> AttributeChain:
+        """Number the attributes of a corpus, after the known ones if there are to be more; give the corpus by them."""
+        if more and corpus.kind != self.kind_:
+            raise InputError(f"the tagger was trained on {self.kind_}, these are {corpus.kind}")
+        self.kind_ = corpus.kind
+        none = np.zeros(0, np.uint32)
+        if corpus.columns is None:
+            if self.features is not None:
+                raise InputError("X holds ready features: leave out the parameter features, or give tokens")
+            self.encoder_ = self.encoder_ if more else FeatureEncoder()
+            assert isinstance(self.encoder_, FeatureEncoder)
+            self.encoder_.fit(corpus.features, self.minimum_count)
+            self.n_attributes_ = len(self.encoder_.numbers)
+            return self._encode(corpus)
+        self.columns_ = list(corpus.columns.names)
+        if not more:
+            templates = parse_templates(chosen_features(self.features, len(self.columns_)), self.columns_)
+            self.encoder_ = TemplateEncoder(templates, self.hashed)
+        assert isinstance(self.encoder_, TemplateEncoder)
+        assert corpus.labels is not None
+        attributes, starts = self.encoder_.fit(corpus.columns, self.minimum_count, *corpus.labels)
+        self.n_attributes_ = self.encoder_.size
+        return AttributeChain(attributes, np.zeros(0), starts, none, corpus.offsets)
+
+    def _encode(self, corpus: Corpus) -> AttributeChain:
+        if corpus.tokens and corpus.kind != self.kind_:
+            raise InputError(f"the tagger was trained on {self.kind_}, these are {corpus.kind}")
+        none = np.zeros(0, np.uint32)
+        if isinstance(self.encoder_, FeatureEncoder):
+            attributes, values, starts = self.encoder_.encode(corpus.features)
+            return AttributeChain(attributes, values, starts, none, corpus.offsets)
+        assert corpus.columns is not None
+        attributes, starts = self.encoder_.encode(corpus.columns)
+        return AttributeChain(attributes, np.zeros(0), starts, none, corpus.offsets)
+
+    def _predict_ids(self, problem: AttributeChain, weights: Weights) -> NDArray[np.uint32]:
+        """The best labels under some weights, as numbers, in `n_jobs` threads."""
+        out, decoder = np.empty(len(problem.starts) - 1, np.uint32), self._decoder()
+        parts = np.array_split(np.arange(len(problem.offsets) - 1), max(1, min(self.n_jobs, len(problem.offsets) - 1)))
+
+        def predict(part: NDArray[np.int64]) -> None:
+            if not len(part):
+                return
+            offsets = problem.offsets[part[0] : part[-1] + 2]
+            decoder.predict(problem._replace(offsets=offsets), weights, out)
+
+        if len(parts) == 1:
+            predict(parts[0])
+        else:
+            with ThreadPoolExecutor(len(parts)) as pool:
+                list(pool.map(predict, parts))
+        return out
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "coef_"):
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError("this SequenceTagger is not fitted: call fit(X, y) first")
+
+
+def chosen_features(features: str | Sequence[str] | None, width: int) -> Sequence[str]:
+    """The templates a user asked for: a preset by name, templates, or what suits so many columns."""
+    given = features if features is not None else ("pos" if width == 1 else "chunk")
+    if isinstance(given, str):
+        if given not in PRESETS:
+            raise unknown_name("features", given, PRESETS)
+        return PRESETS[given]
+    return given
