@@ -116,13 +116,19 @@ def train(problem, X, Y, w, *, width, fix, epochs, rule):
                     mixed = tuple(z[k] if k in J else gold[k] for k in range(len(z)))
                     return problem.prefix_feature(x, gold, end=end) - problem.prefix_feature(x, mixed, end=end)
 
-                deltas = [delta(J) for J in twin.sets_of(rule.substructures, wrong)]
+                sets = twin.sets_of(rule.substructures, wrong)
+                deltas = [delta(J) for J in sets]
                 margins = [float(w @ d) for d in deltas]
                 largest = max(largest, *map(abs, margins))
-                parts = {name: getattr(rule, name) for name in ("gamma", "approach", "beta", "step", "impose")}
+                parts = {name: getattr(rule, name) for name in ("gamma", "approach", "beta", "impose")}
                 amounts = twin.update(margins, twin.RELATIVE_ZERO * largest, **parts)
                 cuts.append((len(z), end, float(w @ delta(wrong))))
-                w = w + (delta(wrong) if amounts is None else sum(a * deltas[j] for j, a in amounts.items()))
+                terms = (
+                    [(1.0, delta(wrong), len(wrong))]
+                    if amounts is None
+                    else [(g, deltas[j], len(sets[j])) for j, g in amounts.items()]
+                )
+                w = w + sum(twin.length(rule.step, rule.C, terms, w) * g * d for g, d, _ in terms)
             every_w.append(w)
         if not mistakes:
             break

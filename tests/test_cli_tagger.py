@@ -308,3 +308,18 @@ def test_a_full_disk_is_one_line_and_leaves_no_part_of_a_file(refused, monkeypat
         patch.setattr(tagger_training, "write_line", full)
         assert refused(*TRAIN, "--log", "log") == "cannot write log: No space left on device"
     assert sorted(os.listdir()) == ["log", "train.txt"]
+
+
+def test_a_crf_is_trained_and_cannot_be_resumed(fine):
+    _, err = fine(*TRAIN, "--rule", "crf", "--epochs", "5", "--l2", "0.5", "--checkpoint", "0")
+    assert not Path("other.checkpoint").exists()
+    assert "crf" in fine("inspect", "other")[0]
+    assert "B-" in fine("predict", "other", "train.txt")[0] or err
+
+
+def test_labels_that_make_two_columns_are_refused(refused):
+    SequenceTagger(random_state=0).fit([["a"]], [["N P"]]).save("blank")
+    Path("in.txt").write_text("a\n")
+    assert refused("predict", "blank", "in.txt") == (
+        "the label 'N P' cannot be written into a column: it is empty or has blanks in it"
+    )

@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_s
 
 from swvp import SequenceTagger
 from swvp.errors import InputError
+from swvp.learning.rule import UpdateRule
 from swvp.storage.container import read_container, write_container
 from swvp.tagging.evaluate import evaluate_phrases
 
@@ -273,6 +274,40 @@ def test_hashed_attributes_learn_and_can_be_saved(data, tmp_path):
     assert fitted.score(*data) == 1.0
     fitted.save(tmp_path / "model")
     assert SequenceTagger.load(tmp_path / "model").predict(data[0]).tolist() == fitted.predict(data[0]).tolist()
+
+
+def test_an_interrupted_training_leaves_no_old_weights_to_predict_with(data):
+    def stop(progress):
+        raise KeyboardInterrupt
+
+    fitted = tagger().fit([["a"]], [["X"]])
+    with pytest.raises(KeyboardInterrupt):
+        fitted.fit(*data, watch=stop)
+    with pytest.raises(NotFittedError):
+        fitted.predict(data[0])
+
+
+def test_bad_data_leave_a_fitted_tagger_as_it_was(data):
+    fitted = tagger(constraint="bioes").fit([["a"]], [["S-X"]])
+    for learn in (fitted.fit, fitted.partial_fit):
+        with pytest.raises(InputError):
+            learn([["b"]], [["I-X"]])
+    assert fitted.predict([["a"]]).tolist() == [["S-X"]]
+
+
+def test_the_beta_of_a_rule_is_its_own():
+    assert tagger(rule="a-wm")._rule().beta == 0.5
+    assert tagger(rule=UpdateRule(beta=2.0))._rule().beta == 2.0
+    assert tagger(rule=UpdateRule(beta=2.0), beta=3.0)._rule().beta == 3.0
+
+
+def test_development_data_have_the_columns_of_training(data):
+    X = [[(word, word[0]) for word in sentence] for sentence in data[0]]
+    assert tagger(epochs=1).fit(X, data[1], dev=([], [])).dev_scores_ == [1.0]
+    with pytest.raises(InputError, match="a token has 1 columns, the tagger knows 2: word, pos"):
+        tagger().fit(X, data[1], dev=([[("the",)]], [["D"]]))
+    with pytest.raises(InputError, match="trained on columns, these are words"):
+        tagger().fit(X, data[1], dev=data)
 
 
 # ---------------------------------------------------------------- batch by batch

@@ -223,3 +223,11 @@ def test_labels_that_few_occurrences_of_a_word_have_are_left_out():
     encoder = TemplateEncoder(parse_templates(["tags(word[0])"], ["word"]))
     encoder.fit(as_columns([["w"] * 100], ["word"]), 1, *labels)
     assert encoder.lexicons["word"]["w"] == "A"
+
+
+def test_names_that_look_like_crfpp_are_columns():
+    templates = parse_templates(["Upos[0]", "Base[1] & Upos[-1]", "U01:%x[0,1]", "U02", "B"], ["word", "Upos", "Base"])
+    assert [template.text for template in templates] == ["Upos[0]", "Base[1] & Upos[-1]", "bias"]
+    for line in ("U01:%x[0,0", "U01:%y[0,0]"):
+        with pytest.raises(InputError, match=r"template line 1: cannot read"):
+            parse_templates([line], ["word"])

@@ -21,7 +21,7 @@ class SequenceTagger(Tagger, BaseEstimator):  # type: ignore[misc]
         A short name such as "csp" or "a-wm:segments:sqrt", or an `UpdateRule`; or "crf": no perceptron, but a
         conditional random field with the same features, trained by likelihood (`epochs` iterations of L-BFGS).
     substructures, gamma, approach, beta, step, C : optional
-        Replace that part of the rule.
+        Replace that part of the rule. β is 0.5 if the rule is given by its name.
     epochs : int
         At most so many passes; training stops earlier after a pass without a mistake.
     average : bool
@@ -32,7 +32,8 @@ class SequenceTagger(Tagger, BaseEstimator):  # type: ignore[misc]
     columns : sequence of str, optional
         Names of the columns of a tuple. By default word, pos, column2, ….
     constraint : str, function or pairs, optional
-        "bio", "iob2", "bioes", or which label may follow which: no prediction ever breaks it.
+        "bio", "iob2", "bioes", or which label may follow which: no prediction breaks it,
+        unless no labels at all are allowed for a sentence.
     order : int
         1: features of one label and of two neighbours. 2: also of three.
     decoder : str

@@ -112,7 +112,8 @@ def check(options: TaggerOptions, settings: dict[str, Any]) -> None:
         raise InputError("--rules and --betas are for --tune; without it, use --rule and --beta")
     if settings["patience"] is not None and options.dev is None:
         raise InputError("--patience needs --dev: held-out sentences to score each pass on")
-    as_rule(settings["rule"], beta=settings["beta"])
+    if settings["rule"] != "crf":
+        as_rule(settings["rule"], beta=settings["beta"])
     if options.jobs is not None and options.jobs < 1:
         raise InputError(f"jobs must be at least 1, not {options.jobs}")
 

@@ -106,5 +106,9 @@ def read_corpus(table: Table, layout: Layout, *, labelled: bool, what: str = "th
 
 def write_labels(table: Table, layout: Layout, labels: Labels) -> bytes:
     """The file with its labels: in CoNLL-U in their column, in a column file in one more column at the end."""
-    column = Column([str(name) for name in labels.names], labels.ids)
+    names = [str(name) for name in labels.names]
+    for name in names:
+        if not name or any(character in name for character in ("\t\n\r" if table.tabs else " \t\n\r")):
+            raise InputError(f"the label {name!r} cannot be written into a column: it is empty or has blanks in it")
+    column = Column(names, labels.ids)
     return table.replace(layout.label, column) if table.conllu else table.append(column)

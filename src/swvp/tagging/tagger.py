@@ -34,6 +34,9 @@ from swvp.tagging.training import Development, Training, Watch, ignore, sum_of, 
 
 __all__ = ["Tagger"]
 
+BETA = 0.5
+"""The β of rules given by name: better for tagging than 1."""
+
 
 class Tagger(Asking):
     """What `swvp.SequenceTagger` documents, without scikit-learn."""
@@ -59,7 +62,7 @@ class Tagger(Asking):
         substructures: Any = None,
         gamma: Any = None,
         approach: str | None = None,
-        beta: float | None = 0.5,
+        beta: float | None = None,
         step: str | None = None,
         C: float | None = None,
         epochs: int = 10,
@@ -116,7 +119,8 @@ class Tagger(Asking):
         """
         self.layout_ = None
         corpus = corpus_of(X, y, self.columns)
-        training = self.start(corpus, None if dev is None else corpus_of(*dev, self.columns))
+        names = None if corpus.columns is None else corpus.columns.names
+        training = self.start(corpus, None if dev is None else corpus_of(*dev, names, corpus.kind))
         training.run(self.epochs, self.patience, watch)
         return self.finish(training)
 
@@ -159,20 +163,26 @@ class Tagger(Asking):
                 raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
         if corpus.labels is None or not corpus.tokens:
             raise InputError("no tokens to learn from")
+        more = more and hasattr(self, "coef_")
+        if more and corpus.kind != self.kind_:
+            raise InputError(f"the tagger was trained on {self.kind_}, these are {corpus.kind}")
         corpus = repaired(self.constraint, corpus)
         assert corpus.labels is not None
-        more = more and hasattr(self, "coef_")
-        old, labels = (self._state(), len(self.classes_)) if more else ({}, 0)
-        self.classes_ = with_new_labels(self.classes_ if more else [], [*corpus.labels.names, *classes])
-        gold = self._gold(corpus, self.classes_).astype(np.uint32)
-        self.barrier_ = barrier(self.constraint, self.classes_)
-        check_allowed(self.barrier_, self.classes_, gold, corpus.offsets, corpus.place)
-        decoder = self._decoder()
+        known = self.classes_ if more else []
+        names = with_new_labels(known, [*corpus.labels.names, *classes])
+        gold = gold_numbers(corpus, names).astype(np.uint32)
+        bars = barrier(self.constraint, names)
+        check_allowed(bars, names, gold, corpus.offsets, corpus.place)
+        decoder = decoder_of(self.decoder, bars, self.order, self.width, self.fix)
         if crf and not decoder.plain:
             raise InputError("rule 'crf' is for order 1 and exact search")
+        old = self._state() if more else {}
+        for name in ("coef_", "transitions_", "triples_"):  # no weights of before with the attributes of now
+            self.__dict__.pop(name, None)
+        self.classes_, self.barrier_ = names, bars
         problem = decoder.problem(self._fit_encoder(corpus, more)._replace(y=gold))
         longest = int(np.diff(corpus.offsets).max())
-        model = grown(old, labels, decoder, self.n_attributes_, longest)
+        model = grown(old, len(known), decoder, self.n_attributes_, longest)
         named: dict[str, Any] = {
             "examples": len(corpus.offsets) - 1,
             "average": self.average,
@@ -230,7 +240,8 @@ class Tagger(Asking):
 
     def _rule(self) -> UpdateRule:
         names = ("substructures", "gamma", "approach", "beta", "step", "C")
-        return as_rule(self.rule, **{name: getattr(self, name) for name in names if getattr(self, name) is not None})
+        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        return as_rule(self.rule, **({"beta": BETA} | given if isinstance(self.rule, str) else given))
 
     def _corpus(self, X: Sentences) -> Corpus:
         return corpus_of(X, None, getattr(self, "columns_", None), self.kind_)
@@ -255,25 +266,15 @@ class Tagger(Asking):
     def _decoder(self) -> Decoder:
         return decoder_of(self.decoder, self.barrier_, self.order, self.width, self.fix)
 
-    def _gold(self, corpus: Corpus, names: list[Any]) -> NDArray[np.int64]:
-        """The labels of a corpus as numbers into `names`, to which those that are not there are added."""
-        number = {label: k for k, label in enumerate(names)}
-        assert corpus.labels is not None
-        of_label = [number.setdefault(label, len(number)) for label in corpus.labels.names]
-        names[:] = list(number)
-        return np.array(of_label, np.int64)[corpus.labels.ids]
-
     def _development(self, dev: Corpus) -> Development:
         if dev.labels is None:
             raise InputError("the development data have no labels")
         problem, names = self._encode(dev), list(self.classes_)
-        gold = self._gold(dev, names)
+        gold = gold_numbers(dev, names)
         return Development(lambda weights: self._predict_ids(problem, weights), gold, dev.offsets, names)
 
     def _fit_encoder(self, corpus: Corpus, more: bool) -> AttributeChain:
         """Number the attributes of a corpus, after the known ones if there are to be more; give the corpus by them."""
-        if more and corpus.kind != self.kind_:
-            raise InputError(f"the tagger was trained on {self.kind_}, these are {corpus.kind}")
         self.kind_ = corpus.kind
         none = np.zeros(0, np.uint32)
         if corpus.columns is None:
@@ -328,6 +329,15 @@ class Tagger(Asking):
             from sklearn.exceptions import NotFittedError
 
             raise NotFittedError("this SequenceTagger is not fitted: call fit(X, y) first")
+
+
+def gold_numbers(corpus: Corpus, names: list[Any]) -> NDArray[np.int64]:
+    """The labels of a corpus as numbers into `names`, to which those that are not there are added."""
+    number = {label: k for k, label in enumerate(names)}
+    assert corpus.labels is not None
+    of_label = [number.setdefault(label, len(number)) for label in corpus.labels.names]
+    names[:] = list(number)
+    return np.array(of_label, np.int64)[corpus.labels.ids]
 
 
 def chosen_features(features: str | Sequence[str] | None, width: int) -> Sequence[str]:

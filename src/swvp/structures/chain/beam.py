@@ -131,7 +131,7 @@ def lowest_kept(groups, labels, beam):
     for y in range(labels):
         for g in range(groups):
             c = g * labels + y
-            if table[c] <= lowest:
+            if not table[c] > lowest:
                 continue
             p = min(count, width - 1)
             count = p + 1

@@ -93,6 +93,7 @@ NUMBERED = ("prefix", "suffix")
 ATOM = re.compile(
     r"(?:(?P<function>\w+)\(\s*)?(?P<column>[^\W\d]\w*|\d+)\s*\[\s*(?P<offset>[+-]?\d+)\s*\](?:\s*,\s*(?P<number>\d+))?\s*(?P<end>\))?"
 )
+CRFPP_LINE = re.compile(r"[UB]\w*(:.*)?|[UB].*%x.*")
 CRFPP = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]")
 
 
@@ -108,7 +109,7 @@ def parse_templates(lines: Iterable[str], columns: Sequence[str], where: str = "
         if not text or text.startswith("#"):
             continue
         place = f"{where} line {number}"
-        if text == "B" or (re.fullmatch(r"U\w*:?.*|B\w+:?.*", text) and ("%x" in text or text[0] == "U")):
+        if CRFPP_LINE.fullmatch(text):
             atoms = crfpp_atoms(text, columns, place)
         elif text == "bias":
             atoms = ()
@@ -162,6 +163,8 @@ def crfpp_atoms(text: str, columns: Sequence[str], place: str) -> tuple[Atom, ..
             raise InputError(f"{place}: '{text}': attributes of transitions are not supported; use U")
         return None
     found = CRFPP.findall(text)
+    if text.count("%") != len(found):
+        raise InputError(f"{place}: cannot read '{text}': CRF++ writes a column as %x[offset,number]")
     return tuple(Atom(column_name(column, columns, place), int(offset)) for offset, column in found)
 
 
