@@ -417,6 +417,7 @@ def test_a_wide_beam_predicts_as_exact_search_does():
         ({"decoder": "beam", "width": 0}, "width must be a whole number of at least 1"),
         ({"decoder": "beam", "fix": "earlier"}, "unknown fix 'earlier'"),
         ({"order": 2, "rule": "crf"}, "rule 'crf' is for order 1 and exact search"),
+        ({"decoder": "beam", "rule": "mira:5"}, "rule 'mira:5' is for order 1 and exact search"),
     ],
 )
 def test_searches_that_make_no_sense_are_refused(data, options, message):
@@ -427,7 +428,7 @@ def test_searches_that_make_no_sense_are_refused(data, options, message):
 def test_what_needs_first_order_says_so(data):
     fitted = tagger(order=2, epochs=1).fit(*data)
     for ask in (fitted.predict_marginals, fitted.confidence, lambda X: fitted.predict_k_best(X, 2)):
-        with pytest.raises(InputError, match="need a tagger of order 1"):
+        with pytest.raises(InputError, match="need order 1 and exact search"):
             ask(data[0])
 
 

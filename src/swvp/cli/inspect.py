@@ -85,6 +85,8 @@ def rule_text(tagger: Any) -> str:
     """The rule and its β, if it has one; the γ of a user's is only a name here."""
     from swvp.errors import InputError
 
+    if tagger.rule == "crf":
+        return f"crf, l2 = {tagger.l2:g}"
     try:
         rule = tagger._rule()
     except InputError:

@@ -193,24 +193,28 @@ def checkpoint_path(options: TaggerOptions) -> Path:
 
 
 class EpochLines:
-    """A line for each pass: mistakes, score, seconds, time left."""
+    """A line for each pass: mistakes, score, seconds, time left.
+
+    The first pass may also compile, so it says nothing about the others.
+    """
 
     def __init__(self, console: Console, training: Training, epochs: int):
         self.console, self.training, self.epochs = console, training, epochs
         self.last = time.monotonic()
-        self.first = len(training.history)
-        self.began = self.last
+        self.first = len(training.history) + 1
         metric = "" if training.dev is None else f"{'dev ' + training.dev.metric:>13}"
         console.print(f"{'pass':>4}{'wrong sentences':>17}{'wrong tokens':>14}{metric}{'seconds':>9}{'left':>7}")
 
     def show(self, progress: Progress) -> None:
         now = time.monotonic()
         epoch = progress.epoch
-        done = epoch.epoch - self.first
-        left = (now - self.began) / done * (self.epochs - epoch.epoch)
+        if epoch.epoch == self.first:
+            self.began, left = now, ""
+        else:
+            left = clock((now - self.began) / (epoch.epoch - self.first) * (self.epochs - epoch.epoch))
         score = "" if progress.score is None else f"{100 * progress.score:11.2f}{' *' if progress.best else '  '}"
         counts = f"{epoch.epoch:4}{epoch.mistakes:17,}{epoch.wrong_positions:14,}"
-        self.console.print(f"{counts}{score}{now - self.last:9.1f}{clock(left):>7}")
+        self.console.print(f"{counts}{score}{now - self.last:9.1f}{left:>7}")
         self.last = now
 
 

@@ -19,6 +19,7 @@ class Asking:
     """The part of `SequenceTagger` that looks into its weights."""
 
     order: int
+    decoder: str
     coef_: Floats
 
     def _check_fitted(self) -> None:
@@ -89,6 +90,6 @@ class Asking:
     def _first_order(self, X: Sentences) -> AttributeChain:
         """Sentences for what only first-order chains have: marginals, k-best labels, explanations."""
         self._check_fitted()
-        if self.order != 1:
-            raise InputError("k-best labels, marginals, confidences and explanations need a tagger of order 1")
+        if self.order != 1 or self.decoder != "viterbi":
+            raise InputError("k-best labels, marginals, confidences and explanations need order 1 and exact search")
         return self._encode(self._corpus(X))

@@ -41,7 +41,10 @@ def layout_of(table: Table, label: str | int | None, names: Sequence[str] | None
     if table.conllu:
         if label is None:
             raise InputError(f"{table.path}: which column is the label? Use --target {'|'.join(TARGETS)}")
-        target = table.number_of(OTHER_NAMES.get(str(label), str(label)))
+        name = OTHER_NAMES.get(str(label), str(label))
+        target = table.number_of(name)
+        if CONLLU[target] not in TARGETS:
+            raise unknown_name("target", str(label), TARGETS)
         names = tuple(names or (("word", "pos") if CONLLU[target] == "deprel" else ("word",)))
         check_names(names)
         inputs = []

@@ -174,8 +174,8 @@ class Tagger(Asking):
         bars = barrier(self.constraint, names)
         check_allowed(bars, names, gold, corpus.offsets, corpus.place)
         decoder = decoder_of(self.decoder, bars, self.order, self.width, self.fix)
-        if crf and not decoder.plain:
-            raise InputError("rule 'crf' is for order 1 and exact search")
+        if (crf or rule.step == "mira") and not decoder.plain:
+            raise InputError(f"rule '{self.rule}' is for order 1 and exact search: a beam or order 2 need another")
         old = self._state() if more else {}
         for name in ("coef_", "transitions_", "triples_"):  # no weights of before with the attributes of now
             self.__dict__.pop(name, None)
