@@ -32,6 +32,7 @@ RULES = {
     "a-wm:segments:sqrt": {"rule": "a-wm:segments:sqrt", "beta": 0.5},
     "mira": {"rule": "mira", "C": 0.01},
     "mira:5": {"rule": "mira:5", "C": 0.01},
+    "mira:10": {"rule": "mira:10", "C": 0.1},
     "csp, order 2": {"rule": "csp", "order": 2},
     "a-wm:segments:sqrt, order 2": {"rule": "a-wm:segments:sqrt", "order": 2},
 }
@@ -42,10 +43,10 @@ TUNED = "SWVP, tuned"
 TUTORIAL_ENTITIES = [
     "bias",
     *("lower(word[0])", "suffix(word[0], 3)", "suffix(word[0], 2)", "kinds(word[0])", "pos[0]", "prefix(pos[0], 2)"),
-    *("lower(word[-1])", "shape(word[-1])", "pos[-1]", "prefix(pos[-1], 2)"),
-    *("lower(word[1])", "shape(word[1])", "pos[1]", "prefix(pos[1], 2)"),
+    *("lower(word[-1])", "kinds(word[-1])", "pos[-1]", "prefix(pos[-1], 2)"),
+    *("lower(word[1])", "kinds(word[1])", "pos[1]", "prefix(pos[1], 2)"),
 ]
-"""sklearn-crfsuite's tutorial; its isupper, istitle and isdigit are in kinds and shape."""
+"""sklearn-crfsuite's tutorial; its isupper, istitle and isdigit are in kinds, its BOS and EOS beyond the ends of lower."""
 
 
 def some(corpus, kept):
