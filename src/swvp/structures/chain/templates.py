@@ -89,6 +89,7 @@ FUNCTIONS: dict[str, Callable[[str, int], str]] = {
     "tags": lambda string, number: string.lower(),  # looked up in what training has learnt
 }
 NUMBERED = ("prefix", "suffix")
+FARTHEST = 1000
 
 ATOM = re.compile(
     r"(?:(?P<function>\w+)\(\s*)?(?P<column>[^\W\d]\w*|\d+)\s*\[\s*(?P<offset>[+-]?\d+)\s*\](?:\s*,\s*(?P<number>\d+))?\s*(?P<end>\))?"
@@ -142,6 +143,9 @@ def parse_atom(text: str, columns: Sequence[str], place: str) -> Atom:
     function = match["function"] or ""
     if function not in FUNCTIONS:
         raise unknown_name(f"function in {place}:", function, [name for name in FUNCTIONS if name])
+    for digits in (match["offset"], match["number"] or "0"):
+        if len(digits.lstrip("+-0")) > 4 or abs(int(digits)) > FARTHEST:
+            raise InputError(f"{place}: '{text}': offsets and numbers are at most {FARTHEST}")
     if (match["number"] is not None) != (function in NUMBERED) or (match["number"] and int(match["number"]) < 1):
         takes = "takes a number of at least 1" if function in NUMBERED else "takes no number"
         raise InputError(f"{place}: '{text}': {function or 'a column'} {takes}")
