@@ -68,9 +68,7 @@ def save_tagger(tagger: Any, path: Path) -> None:
     try:
         write_container(path, KIND, meta, arrays)
     except UnicodeEncodeError as error:
-        raise InputError(
-            f"a tagger with half a character ({ascii(error.object[error.start])}) cannot be saved"
-        ) from None
+        raise InputError(f"a tagger with half a character ({error.object[error.start]!a}) cannot be saved") from None
 
 
 def options(tagger: Any) -> dict[str, Any]:
