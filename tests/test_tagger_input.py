@@ -182,7 +182,7 @@ def test_a_wide_line_in_a_long_file_takes_no_more_room_than_it_needs(tmp_path, s
 @pytest.mark.parametrize("content", [b"\ta\n\t\n\tb\n", b"a b\nc d", b"a\nb\n\nc", b"a\n\nb\n\nc\n"])
 def test_small_tables_have_room_for_all_tokens(tmp_path, content):
     (tmp_path / "a").write_bytes(content + b"\nx y z")
-    with pytest.raises(InputError, match="3 columns|1 columns|no token"):
+    with pytest.raises(InputError, match=r"[13] columns"):
         read_table(tmp_path / "a")
 
 
