@@ -46,7 +46,7 @@ TUTORIAL_ENTITIES = [
     *("lower(word[-1])", "kinds(word[-1])", "pos[-1]", "prefix(pos[-1], 2)"),
     *("lower(word[1])", "kinds(word[1])", "pos[1]", "prefix(pos[1], 2)"),
 ]
-"""sklearn-crfsuite's tutorial; its isupper, istitle and isdigit are in kinds, its BOS and EOS beyond the ends of lower."""
+"""sklearn-crfsuite's tutorial: isupper, istitle and isdigit are in kinds, BOS and EOS in what is beyond the ends."""
 
 
 def some(corpus, kept):

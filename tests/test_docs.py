@@ -10,7 +10,7 @@ import pytest
 import swvp
 
 ROOT = Path(__file__).parent.parent
-FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 MODULES = [module.name for module in pkgutil.walk_packages(swvp.__path__, "swvp.") if module.name != "swvp.__main__"]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 

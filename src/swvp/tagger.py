@@ -47,7 +47,7 @@ class SequenceTagger(Tagger, BaseEstimator):  # type: ignore[misc]
     l2 : float
         For rule "crf" only: the weight of ‖w‖²/2 beside the negative log-likelihood.
     patience : int, optional
-        With development data, stop after so many passes without a better score.
+        With development data, stop after so many passes without a better score; without them it is ignored.
     random_state : int, RandomState or None
         Decides the order of the sentences in each pass.
     n_jobs : int

@@ -64,6 +64,9 @@ def main() -> None:
     except InputError as error:
         print(f"swvp: {error}", file=sys.stderr)
         sys.exit(2)
+    except MemoryError as error:
+        print(f"swvp: not enough memory: {' '.join(str(error).split()) or 'give less data'}", file=sys.stderr)
+        sys.exit(2)
     except BrokenPipeError:  # the reader of our output has gone, as in `swvp … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

@@ -40,7 +40,10 @@ def scan(content, width, by_tabs, conllu, document_start, fields, lines, offsets
         first = begin
         while first < end and (content[first] == SPACE or content[first] == TAB):
             first += 1
-        if first == end:
+        blank = first
+        while blank < end and (content[blank] == SPACE or content[blank] == TAB or content[blank] == RETURN):
+            blank += 1
+        if blank == end:
             if tokens > offsets[sentences]:
                 sentences += 1
                 offsets[sentences] = tokens

@@ -47,7 +47,11 @@ class Table:
             line = first_line(text)
             self.tabs = b"\t" in line
             self.width = len(line.split(b"\t") if self.tabs else re.findall(rb"[^ ]+", line))
-        room = int(np.count_nonzero(self.content == ord("\n"))) + 1
+            if b"\n" not in text and b"\r" in text.strip(b"\r"):
+                raise InputError(f"{path}: its lines end in CR only; convert them to LF, as with tr '\\r' '\\n'")
+        # a token has at least one byte for each field, its separator or its newline: a wide line makes no large table
+        newlines = int(np.count_nonzero(self.content == ord("\n")))
+        room = min(newlines, (len(text) + 1) // max(self.width, 1)) + 1
         fields, lines, offsets = (
             np.empty((room, self.width, 2), np.int64),
             np.empty(room, np.int64),
@@ -171,13 +175,19 @@ def read_table(path: str | Path, *, encoding: str = "utf-8", conllu: bool | None
         text = content.decode(encoding)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        byte = content[error.start]
+        byte = content[min(error.start, len(content) - 1)]
         raise InputError(
             f"{path}:{line}: byte 0x{byte:02x} is not {encoding}; name the encoding (iso-8859-1?)"
         ) from None
-    except LookupError:
-        raise InputError(f"unknown encoding '{encoding}'") from None
+    except UnicodeError:
+        raise InputError(f"{path}: cannot be read with the encoding {encoding!a}") from None
+    except (LookupError, ValueError):  # a name may hold a byte 0
+        raise InputError(f"unknown encoding {encoding!a}") from None
     if known not in UTF_8:
-        content = text.removeprefix("\ufeff").encode()
+        try:
+            content = text.removeprefix("\ufeff").encode()
+        except UnicodeEncodeError as error:
+            line = text.count("\n", 0, error.start) + 1
+            raise InputError(f"{path}:{line}: half a character ({text[error.start]!a}), read as {encoding}") from None
         mark += "\ufeff".encode(encoding) if text.startswith("\ufeff") else b""
     return Table(path, content, encoding, conllu=is_conllu(path) if conllu is None else conllu, mark=mark)

@@ -34,6 +34,7 @@ MAGIC = b"SWVPFILE"
 VERSION = 1
 HEAD = struct.Struct("<8sIIQ")
 ALIGNED = 64
+MOST = 2**48
 DTYPES = {name: np.dtype(name) for name in ("<f8", "<f4", "<i8", "<i4", "<u4", "<u2", "|u1")}
 
 
@@ -97,7 +98,9 @@ def parse(content: memoryview, kind: str) -> Contents:
     if zlib.crc32(text) != crc:
         raise DamagedError("damaged: its description does not have its checksum")
     try:
-        manifest = json.loads(bytes(text), object_pairs_hook=without_duplicates, parse_constant=refuse_constant)
+        manifest = json.loads(
+            bytes(text), object_pairs_hook=without_duplicates, parse_constant=refuse_constant, parse_float=finite
+        )
     except (ValueError, RecursionError) as error:
         raise DamagedError(f"damaged: its description cannot be read ({error})") from None
     check_manifest(manifest)
@@ -109,6 +112,8 @@ def parse(content: memoryview, kind: str) -> Contents:
         position += padding(position)
         dtype, shape = DTYPES[entry["dtype"]], tuple(entry["shape"])
         end = position + math.prod(shape) * dtype.itemsize
+        if 0 in shape and math.prod(filter(None, shape)) >= MOST:
+            raise DamagedError(f"damaged: its array '{entry['name']}' cannot have that shape")
         if end > len(content):
             raise DamagedError(f"cut off: its array '{entry['name']}' ends beyond the file")
         block = content[position:end]
@@ -141,7 +146,7 @@ def is_entry(entry: Any) -> bool:
         return False
     shape = entry["shape"]
     whole = (
-        isinstance(shape, list) and len(shape) <= 4 and all(type(size) is int and 0 <= size < 2**48 for size in shape)
+        isinstance(shape, list) and len(shape) <= 4 and all(type(size) is int and 0 <= size < MOST for size in shape)
     )
     return whole and isinstance(entry["name"], str) and entry["dtype"] in list(DTYPES) and type(entry["crc32"]) is int
 
@@ -155,3 +160,8 @@ def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is no number")
+
+
+def finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else refuse_constant(text)

@@ -54,14 +54,28 @@ def barrier(constraint: Constraint | None, labels: Sequence[Any]) -> Floats:
     if isinstance(constraint, str):
         if constraint not in SCHEMES:
             raise unknown_name("constraint", constraint, SCHEMES)
+        for label in labels:
+            if not isinstance(label, str):
+                raise InputError(f"the constraint '{constraint}' is for labels that are strings, not {label!r}")
         allowed: Callable[[Any, Any], bool] = SCHEMES[constraint]
     elif callable(constraint):
         allowed = constraint
     else:
-        pairs = set(constraint)
+        pairs = pairs_of(constraint)
         allowed = lambda previous, label: (previous, label) in pairs  # noqa: E731
     open_to = np.array([[bool(allowed(previous, label)) for label in ends] for previous in ends])
     return np.where(open_to, 0.0, -np.inf)
+
+
+def pairs_of(constraint: Any) -> set[tuple[Any, Any]]:
+    """The allowed pairs, given as tuples or lists."""
+    given: list[Any] = list(constraint) if isinstance(constraint, Collection) else [None]
+    if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in given):
+        raise InputError("a constraint is the name of a scheme, a function, or pairs (previous label, label)")
+    try:
+        return {(previous, label) for previous, label in given}
+    except TypeError:
+        raise InputError("the pairs of a constraint must be pairs of labels") from None
 
 
 def repaired(constraint: Constraint | None, corpus: Corpus) -> Corpus:
@@ -70,7 +84,12 @@ def repaired(constraint: Constraint | None, corpus: Corpus) -> Corpus:
     conlleval finds the same phrases in both. What was changed is told in a warning.
     """
     labels = corpus.labels
-    if constraint not in ("bio", "iob2") or labels is None or not all(isinstance(name, str) for name in labels.names):
+    if (
+        not isinstance(constraint, str)
+        or constraint not in ("bio", "iob2")
+        or labels is None
+        or not all(isinstance(name, str) for name in labels.names)
+    ):
         return corpus
     before, _ = before_and_after(labels.ids, corpus.offsets, len(labels.names))
     broken = np.flatnonzero(np.isneginf(barrier("iob2", labels.names)[before, labels.ids]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from swvp.data.table import Table
 from swvp.errors import InputError
 from swvp.structures.chain.encode import Columns
 from swvp.structures.operations import Ints
-from swvp.tagging.sentences import as_columns, kind_of, lengths
+from swvp.tagging.sentences import as_columns, check_lists, kind_of, lengths
 
 __all__ = ["Corpus", "Labels", "Sentences", "column_names", "corpus_of", "corpus_of_table", "numbered"]
 
@@ -71,12 +71,13 @@ def corpus_of(
     labels = None
     if y is not None:
         check_pairs(X, y)
-        labels = numbered([label for sentence in y for label in sentence])
+        labels = labels_of(y)
     if kind == "features":
         return Corpus(kind, None, X, lengths(X), labels)
     if names is None:
         width = 1 if kind == "words" else next(len(token) for sentence in X for token in sentence)
         names = column_names(width)
+    check_columns(names)
     columns = as_columns(X, names)
     return Corpus(kind, columns, [], columns.offsets, labels)
 
@@ -91,6 +92,26 @@ def corpus_of_table(table: Table, inputs: Sequence[int], names: Sequence[str], l
     return Corpus(kind, corpus, [], table.offsets, labels, table)
 
 
+def check_columns(names: Any) -> None:
+    """The names of columns: strings, none twice."""
+    listed = isinstance(names, Collection) and not isinstance(names, str)
+    if not (listed and len(names) and all(isinstance(name, str) for name in names)):
+        raise InputError(f"columns must be a list of names, not {names!r}")
+    if len(set(names)) < len(names):
+        raise InputError(f"columns has a name twice: {', '.join(names)}")
+
+
+def labels_of(y: Sequence[Sequence[Any]]) -> Labels:
+    """The labels of all tokens, in one row."""
+    try:
+        found = numbered([label for sentence in y for label in sentence])
+    except TypeError:
+        raise InputError("a label must be hashable, such as a string") from None
+    if None in found.names:
+        raise InputError("a label is None: every token needs one")
+    return found
+
+
 def numbered(values: Sequence[Any]) -> Labels:
     number: dict[Any, int] = {}
     ids = np.array([number.setdefault(value, len(number)) for value in values], np.int32)
@@ -99,8 +120,12 @@ def numbered(values: Sequence[Any]) -> Labels:
 
 def check_pairs(X: Sentences, y: Sequence[Sequence[Any]]) -> None:
     """X and y must have the same lengths, sentence by sentence."""
+    check_lists("X", X, "sentences")
+    check_lists("y", y, "the labels of each sentence")
     if len(X) != len(y):
         raise InputError(f"X has {len(X)} sentences and y has {len(y)}: give as many")
     for i, (sentence, labels) in enumerate(zip(X, y, strict=True)):
+        check_lists(f"sentence {i} of X", sentence, "tokens")
+        check_lists(f"sentence {i} of y", labels, "labels")
         if len(sentence) != len(labels):
             raise InputError(f"sentence {i} has {len(sentence)} tokens and {len(labels)} labels")

@@ -8,6 +8,7 @@ the model has.
 from __future__ import annotations
 
 import dataclasses
+import numbers
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -135,8 +136,8 @@ def maximise_likelihood(
     for name, given in {"limit": limit, "n_jobs": n_jobs}.items():
         if given < 1:
             raise InputError(f"{name} must be at least 1, not {given}")
-    if not (l2 >= 0 and np.isfinite(l2)):
-        raise InputError(f"l2 must be a number of at least 0, not {l2}")
+    if not (isinstance(l2, numbers.Real) and 0 <= l2 < np.inf):
+        raise InputError(f"l2 must be a number of at least 0, not {l2!r}")
     barrier = np.where(np.isneginf(model.moves), -np.inf, 0.0)
     objective = Objective(problem, len(model.w), barrier, l2, n_jobs)
     gradient = np.empty(model.w.size + model.w_move.size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,10 +11,11 @@ from swvp.errors import InputError, unknown_name
 from swvp.structures.chain import attributes as exact
 from swvp.structures.chain import search
 from swvp.structures.chain.attributes import AttributeChain, AttributeModel
+from swvp.structures.chain.beam import FIXES
 from swvp.structures.chain.sequences import Ids
-from swvp.structures.operations import Floats
+from swvp.structures.operations import Floats, Ints
 
-__all__ = ["DECODERS", "Decoder", "Weights", "decoder_of", "refresh"]
+__all__ = ["DECODERS", "Decoder", "Weights", "decoder_of", "refresh", "shares"]
 
 DECODERS = ("viterbi", "beam")
 
@@ -59,12 +61,21 @@ def decoder_of(name: str, barrier: Floats, order: int, width: int, fix: str) -> 
     """The decoder of a tagger's parameters."""
     if name not in DECODERS:
         raise unknown_name("decoder", name, DECODERS)
+    if fix not in FIXES:
+        raise unknown_name("fix", fix, FIXES)
     beam = name == "beam"
     if beam and width == 0:
         raise InputError("width must be a whole number of at least 1, not 0")
     found = Decoder(barrier, order, width if beam else 0, fix if beam else "none")
     search.check_search(found.order, found.width, fix if beam else "none")
     return found
+
+
+def shares(sentences: int, n_jobs: int) -> list[Ints]:
+    """The numbers of the sentences in parts, one for each thread."""
+    if not isinstance(n_jobs, numbers.Integral) or n_jobs < 1:
+        raise InputError(f"n_jobs must be a whole number of at least 1, not {n_jobs!r}")
+    return np.array_split(np.arange(sentences), max(1, min(int(n_jobs), sentences)))
 
 
 def refresh(model: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from swvp.errors import InputError
 from swvp.tagging.decoder import Decoder, Weights, refresh
 from swvp.tagging.training import sum_of, weight_names
 
@@ -19,7 +20,13 @@ def with_new_labels(known: Sequence[Any], found: Sequence[Any]) -> list[Any]:
     >>> with_new_labels(["N", "V"], ["V", "D", "A"])
     ['N', 'V', 'A', 'D']
     """
-    return [*known, *sorted(set(found) - set(known))]
+    try:
+        return [*known, *sorted(set(found) - set(known))]
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in found})
+        raise InputError(
+            f"labels must be of one kind that can be sorted, such as strings, not {', '.join(kinds)}"
+        ) from None
 
 
 def grown(old: Weights, labels: int, decoder: Decoder, attributes: int, room: int) -> Any:

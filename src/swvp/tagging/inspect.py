@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,6 +42,7 @@ class WeightTable(NamedTuple):
 
 def top_features(tagger: Any, label: Any = None, n: int = 20) -> WeightTable:
     """The attributes with the largest |weight|, of one label or of all."""
+    check_count(n)
     columns = range(len(tagger.classes_)) if label is None else [number_of(tagger, label)]
     weights = tagger.coef_[:, columns]
     flat = np.abs(weights).ravel()
@@ -58,6 +60,7 @@ def top_features(tagger: Any, label: Any = None, n: int = 20) -> WeightTable:
 
 def top_transitions(tagger: Any, n: int = 20) -> WeightTable:
     """The transitions with the largest |weight|; (edge) is before the first and after the last token."""
+    check_count(n)
     weights = np.where(np.isfinite(tagger.barrier_), tagger.transitions_, 0.0)
     order = np.argsort(-np.abs(weights), axis=None, kind="stable")[:n]
     names = [*map(str, tagger.classes_), EDGE]
@@ -74,9 +77,10 @@ def explain(
     The second is the label with the next highest score at this token, everything else as predicted. A row is one
     feature, with its weight for the first label minus that for the second; the n largest are shown for each token.
     """
+    check_count(n)
     predicted = tagger._predict_ids(problem, tagger._weights()).astype(int)
     size, edge = len(predicted), len(tagger.classes_)
-    if position is not None and not 0 <= position < size:
+    if position is not None and not (isinstance(position, numbers.Integral) and 0 <= position < size):
         raise InputError(f"there is no token {position}: the sentence has {size}")
     moves = tagger.transitions_ + tagger.barrier_
     words = words or [str(t) for t in range(size)]
@@ -103,6 +107,11 @@ def explain(
         rows += [(words[t], *labels, name, float(weight)) for name, weight in parts]
     title = "What decided the labels: weight for the label minus weight for the second best"
     return WeightTable(title, ("token", "label", "second", "feature", "difference"), rows)
+
+
+def check_count(n: Any) -> None:
+    if not isinstance(n, numbers.Integral) or n < 0:
+        raise InputError(f"n must be a whole number of at least 0, not {n!r}")
 
 
 def number_of(tagger: Any, label: Any) -> int:

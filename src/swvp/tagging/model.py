@@ -24,6 +24,8 @@ from swvp.tagging.sentences import KINDS, FeatureEncoder
 __all__ = ["load_tagger", "save_tagger"]
 
 KIND = "tagger"
+MOST_THREADS = 64
+"""A file that asks for more gets one."""
 
 
 def save_tagger(tagger: Any, path: Path) -> None:
@@ -63,19 +65,26 @@ def save_tagger(tagger: Any, path: Path) -> None:
         "triples": np.zeros((0, 0, 0)) if tagger.triples_ is None else tagger.triples_,
         "allowed": np.isfinite(tagger.barrier_).astype(np.uint8),
     }
-    write_container(path, KIND, meta, arrays)
+    try:
+        write_container(path, KIND, meta, arrays)
+    except UnicodeEncodeError as error:
+        raise InputError(f"a tagger with half a character ({error.object[error.start]!a}) cannot be saved") from None
 
 
 def options(tagger: Any) -> dict[str, Any]:
     """The constructor's arguments, as far as a file can hold them: a user's functions are left out."""
-    kept = {}
-    for name, value in tagger.options().items():
-        if isinstance(value, UpdateRule):
-            value = value.name
+    given, kept = tagger.options(), {}
+    rule = given["rule"]
+    if isinstance(rule, UpdateRule):
+        own = {name: getattr(rule, name) for name in ("beta", "C") if given[name] is None}  # its name has no numbers
+        given |= own | {"rule": rule.name}
+    for name, value in given.items():
         if isinstance(value, (set, frozenset)):
             value = sorted(value, key=str)
         if isinstance(value, (list, tuple)):
             value = [list(item) if isinstance(item, tuple) else item for item in value]
+        if isinstance(value, np.generic):
+            value = value.item()
         if value is None or isinstance(value, (str, int, float, bool, list)):
             kept[name] = value
     return kept
@@ -86,7 +95,7 @@ def load_tagger(path: Path, make: Callable[..., Any]) -> Any:
     contents = read_container(path, KIND)
     try:
         return rebuild(contents, make)
-    except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
+    except (AttributeError, LookupError, TypeError, ValueError, ArithmeticError, MemoryError) as error:
         what = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
         raise InputError(f"{path}: its parts do not fit together ({what})") from None
 
@@ -96,23 +105,30 @@ def rebuild(contents: Contents, make: Callable[..., Any]) -> Any:
     given = dict(meta["options"])
     if isinstance(given.get("constraint"), list):
         given["constraint"] = [tuple(pair) for pair in given["constraint"]]
+    threads = given.get("n_jobs")
+    given["n_jobs"] = threads if type(threads) is int and 1 <= threads <= MOST_THREADS else 1
     tagger = make(**given)
     labels = strings(meta["labels"])
     must(len(set(labels)) == len(labels) > 0, "labels")
     must(meta["tokens"] in KINDS, "kind of tokens")
     tagger.classes_, tagger.kind_ = labels, meta["tokens"]
     tagger.history_ = [Epoch(**epoch) for epoch in meta["history"]]
+    must(all(type(value) in (int, float) for epoch in meta["history"] for value in epoch.values()), "history")
     tagger.dev_scores_ = [float(score) for score in meta["dev_scores"]]
     tagger.best_epoch_ = int(meta["best_epoch"])
     tagger.layout_ = None if meta["layout"] is None else layout(meta["layout"])
     if tagger.kind_ == "features":
         names = strings(meta["features"])
+        must(tagger.layout_ is None, "layout")
         tagger.encoder_ = FeatureEncoder()
         tagger.encoder_.numbers = {name: number for number, name in enumerate(names)}
         must(len(tagger.encoder_.numbers) == len(names), "features")
         tagger.n_attributes_ = len(names)
     else:
         tagger.columns_ = strings(meta["columns"])
+        must(0 < len(set(tagger.columns_)) == len(tagger.columns_), "columns")
+        must(tagger.kind_ == "columns" or len(tagger.columns_) == 1, "columns")
+        must(tagger.layout_ is None or list(tagger.layout_.names) == tagger.columns_, "columns")
         hashed = tagger.hashed
         must(hashed is None or (type(hashed) is int and 0 < hashed == len(arrays["weights_per_attribute"])), "hashed")
         tagger.encoder_ = TemplateEncoder(parse_templates(strings(meta["templates"]), tagger.columns_), hashed)

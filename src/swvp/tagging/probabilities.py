@@ -23,6 +23,7 @@ from swvp.structures.chain.marginals import new_room, transitions
 from swvp.structures.chain.paths import k_best, new_work
 from swvp.structures.chain.sequences import Ids
 from swvp.structures.operations import Floats
+from swvp.tagging.decoder import shares
 
 __all__ = ["Confidence", "best_temperature", "confidences", "k_best_labels", "marginals"]
 
@@ -63,7 +64,7 @@ def distributions_of(
         distributions(some, tagger.coef_, moves, node, room, out, scores[a:b], log_z[a:b])
 
     if sentences:
-        parts = np.array_split(np.arange(sentences), min(tagger.n_jobs, sentences))
+        parts = shares(sentences, tagger.n_jobs)
         with ThreadPoolExecutor(len(parts)) as pool:
             list(pool.map(fill, parts))
     for i in np.flatnonzero(np.isneginf(log_z)):
@@ -77,14 +78,18 @@ def k_best_labels(tagger: Any, problem: AttributeChain, k: int) -> list[list[tup
     if not isinstance(k, numbers.Integral) or k < 1:
         raise InputError(f"k must be a whole number of at least 1, not {k!r}")
     size = int(np.diff(problem.offsets).max(initial=0))
+    k = min(int(k), len(tagger.classes_) ** min(size, 64))  # no sentence has more
     moves, node = tagger.transitions_ + tagger.barrier_, np.zeros((size, len(tagger.classes_)))
-    work = new_work(int(k), len(tagger.classes_), size)
+    try:
+        work = new_work(k, len(tagger.classes_), size)
+    except (MemoryError, ValueError, OverflowError):
+        raise InputError(f"no room for the {k} best labels of {size} tokens: ask for fewer") from None
     names = np.array([*tagger.classes_, None], object)
     result = []
     for start, end in zip(problem.offsets, problem.offsets[1:], strict=False):
         n = int(end - start)
         position_scores(problem, start, n, tagger.coef_, node)
-        count = k_best(n, node, moves, int(k), *work)
+        count = k_best(n, node, moves, k, *work)
         result.append([(names[work.paths[j, :n]].tolist(), float(work.scores[j])) for j in range(count)])
     return result
 

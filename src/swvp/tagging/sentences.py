@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set, Sized
 from itertools import chain
 from typing import Any
 
@@ -14,25 +14,36 @@ from swvp.errors import InputError
 from swvp.structures.chain.encode import Columns
 from swvp.structures.operations import Floats, Ints
 
-__all__ = ["FeatureEncoder", "as_columns", "kind_of", "lengths"]
+__all__ = ["KINDS", "FeatureEncoder", "as_columns", "check_lists", "kind_of", "lengths"]
 
-KINDS = ("words", "columns", "features")
+KINDS: dict[str, tuple[type, ...]] = {"words": (str,), "columns": (tuple,), "features": (list, dict, set, frozenset)}
+DEEPEST = 50
 
 
 def kind_of(X: Sequence[Sequence[Any]]) -> str:
-    """What the first token there is looks like: a word, a tuple of columns, or ready features (a list or dict)."""
+    """What all tokens are: words, tuples of columns, or ready features (lists, dicts or sets)."""
+    check_lists("X", X, "sentences")
     for sentence in X:
         if isinstance(sentence, str):
             raise InputError("a sentence is a list of tokens, not a string: split it first")
-        for token in sentence:
-            if isinstance(token, str):
-                return "words"
-            if isinstance(token, tuple):
-                return "columns"
-            if isinstance(token, (list, dict, set, frozenset)):
-                return "features"
-            raise InputError(f"a token is a string, a tuple, a list or a dict, not a {type(token).__name__}")
-    return "words"
+        check_lists("a sentence", sentence, "tokens")
+    found = dict.fromkeys(kind_of_token(one) for one in dict.fromkeys(map(type, chain.from_iterable(X))))
+    if len(found) > 1:
+        raise InputError(f"X mixes kinds of tokens: {' and '.join(found)}")
+    return next(iter(found), "words")
+
+
+def kind_of_token(given: type) -> str:
+    for kind, types in KINDS.items():
+        if issubclass(given, types):
+            return kind
+    raise InputError(f"a token is a string, a tuple, a list or a dict, not a {given.__name__}")
+
+
+def check_lists(what: str, given: Any, of: str) -> None:
+    """Refuse what has no length or no order, such as None, a generator or a dict."""
+    if not isinstance(given, Sized) or not isinstance(given, Iterable) or isinstance(given, (Mapping, Set)):
+        raise InputError(f"{what} must be a list of {of}, not a {type(given).__name__}")
 
 
 def lengths(X: Sequence[Sequence[Any]]) -> Ints:
@@ -43,7 +54,7 @@ def lengths(X: Sequence[Sequence[Any]]) -> Ints:
 def as_columns(X: Sequence[Sequence[Any]], names: Sequence[str]) -> Columns:
     """Sentences of strings (one column) or of tuples, by columns."""
     tokens = list(chain.from_iterable(X))
-    if kind_of(X) == "words":
+    if tokens and isinstance(tokens[0], str):
         tokens = [(token,) for token in tokens]
     widths = set(map(len, tokens)) or {len(names)}
     if widths != {len(names)}:
@@ -52,10 +63,10 @@ def as_columns(X: Sequence[Sequence[Any]], names: Sequence[str]) -> Columns:
     ids = np.empty((len(names), len(tokens)), np.int32)
     strings = []
     for row, values in zip(ids, zip(*tokens, strict=True) if tokens else [()] * len(names), strict=True):
+        if not all(issubclass(one, str) for one in set(map(type, values))):
+            raise InputError("the columns of a token must be strings")
         number: dict[str, int] = {}
         row[:] = [number.setdefault(value, len(number)) for value in values]
-        if not all(isinstance(string, str) for string in number):
-            raise InputError("the columns of a token must be strings")
         strings.append(list(number))
     return Columns(tuple(names), strings, ids, lengths(X))
 
@@ -104,8 +115,10 @@ class FeatureEncoder:
         return [names[attribute] for attribute in attributes]
 
 
-def attributes_of(token: Any, before: str = "") -> Iterable[tuple[str, float]]:
+def attributes_of(token: Any, before: str = "", depth: int = 0) -> Iterable[tuple[str, float]]:
     """The attributes of a token with their values."""
+    if depth > DEEPEST:
+        raise InputError("the features of a token are nested too deeply, or contain themselves")
     if not isinstance(token, Mapping):
         if isinstance(token, str) or not isinstance(token, Iterable):
             raise InputError(f"ready features are lists of strings or dicts, not {token!r}")
@@ -119,6 +132,9 @@ def attributes_of(token: Any, before: str = "") -> Iterable[tuple[str, float]]:
         if isinstance(value, str):
             yield f"{name}:{value}", 1.0
         elif isinstance(value, (numbers.Real, np.bool_)):
-            yield name, float(value)
+            try:
+                yield name, float(value)
+            except OverflowError:
+                raise InputError(f"the value of the feature '{name}' is too large") from None
         else:
-            yield from attributes_of(value, f"{name}:")
+            yield from attributes_of(value, f"{name}:", depth + 1)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import numbers
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self
@@ -25,7 +25,7 @@ from swvp.tagging.asking import Asking
 from swvp.tagging.constraints import Constraint, barrier, check_allowed, repaired
 from swvp.tagging.corpus import Corpus, Labels, Sentences, check_pairs, corpus_of
 from swvp.tagging.crf import LikelihoodTraining
-from swvp.tagging.decoder import Decoder, Weights, decoder_of
+from swvp.tagging.decoder import Decoder, Weights, decoder_of, shares
 from swvp.tagging.growth import grown, with_new_labels
 from swvp.tagging.layout import Layout
 from swvp.tagging.model import load_tagger, save_tagger
@@ -36,6 +36,9 @@ __all__ = ["Tagger"]
 
 BETA = 0.5
 """The β of rules given by name: better for tagging than 1."""
+
+MOST_HASHED = 2**32 - 1
+"""The numbers of attributes have 32 bits."""
 
 
 class Tagger(Asking):
@@ -110,18 +113,22 @@ class Tagger(Asking):
         y: Sequence[Sequence[Any]],
         *,
         dev: tuple[Sentences, Sequence[Sequence[Any]]] | None = None,
-        watch: Watch = ignore,
+        watch: Watch | None = None,
     ) -> Self:
         """Learn from sentences and the labels of their tokens.
 
         With `dev`, held-out sentences and labels, the weights of the pass that does best on them are kept (by the F1
         of phrases if the labels are those of phrases, else by accuracy). `watch` is called after each pass.
         """
+        if y is None:
+            raise InputError("y is None: give the labels of each sentence")
+        if watch is not None and not callable(watch):
+            raise InputError(f"watch must be a function, not {watch!r}")
         self.layout_ = None
         corpus = corpus_of(X, y, self.columns)
         names = None if corpus.columns is None else corpus.columns.names
         training = self.start(corpus, None if dev is None else corpus_of(*dev, names, corpus.kind))
-        training.run(self.epochs, self.patience, watch)
+        training.run(self.epochs, self.patience, watch or ignore)
         return self.finish(training)
 
     def partial_fit(self, X: Sentences, y: Sequence[Sequence[Any]], classes: Sequence[Any] | None = None) -> Self:
@@ -251,6 +258,7 @@ class Tagger(Asking):
 
     def _state(self) -> Weights:
         """The weights to go on from: with their sums, if the last training is still there."""
+        self._check_fitted()
         training = self.__dict__.get("_training")
         if training is None:
             return self._weights()
@@ -280,11 +288,17 @@ class Tagger(Asking):
         if corpus.columns is None:
             if self.features is not None:
                 raise InputError("X holds ready features: leave out the parameter features, or give tokens")
+            if self.hashed is not None:
+                raise InputError("X holds ready features: hashed is for templates")
             self.encoder_ = self.encoder_ if more else FeatureEncoder()
             assert isinstance(self.encoder_, FeatureEncoder)
             self.encoder_.fit(corpus.features, self.minimum_count)
             self.n_attributes_ = len(self.encoder_.numbers)
             return self._encode(corpus)
+        if self.hashed is not None and self.minimum_count > 1:
+            raise InputError("hashed attributes are not counted: leave out minimum_count")
+        if self.hashed is not None and self.hashed > MOST_HASHED:
+            raise InputError(f"hashed must be at most {MOST_HASHED}, not {self.hashed}")
         self.columns_ = list(corpus.columns.names)
         if not more:
             templates = parse_templates(chosen_features(self.features, len(self.columns_)), self.columns_)
@@ -309,7 +323,7 @@ class Tagger(Asking):
     def _predict_ids(self, problem: AttributeChain, weights: Weights) -> NDArray[np.uint32]:
         """The best labels under some weights, as numbers, in `n_jobs` threads."""
         out, decoder = np.empty(len(problem.starts) - 1, np.uint32), self._decoder()
-        parts = np.array_split(np.arange(len(problem.offsets) - 1), max(1, min(self.n_jobs, len(problem.offsets) - 1)))
+        parts = shares(len(problem.offsets) - 1, self.n_jobs)
 
         def predict(part: NDArray[np.int64]) -> None:
             if not len(part):
@@ -329,6 +343,9 @@ class Tagger(Asking):
             from sklearn.exceptions import NotFittedError
 
             raise NotFittedError("this SequenceTagger is not fitted: call fit(X, y) first")
+        fitted = 1 if self.triples_ is None or not self.triples_.size else 2
+        if self.order in (1, 2) and self.order != fitted:
+            raise InputError(f"the tagger was fitted with order {fitted}, not {self.order}: fit it again")
 
 
 def gold_numbers(corpus: Corpus, names: list[Any]) -> NDArray[np.int64]:
@@ -347,4 +364,6 @@ def chosen_features(features: str | Sequence[str] | None, width: int) -> Sequenc
         if given not in PRESETS:
             raise unknown_name("features", given, PRESETS)
         return PRESETS[given]
+    if not isinstance(given, Collection) or not all(isinstance(text, str) for text in given):
+        raise InputError(f"features must be the name of a preset or a list of templates, not {given!r}")
     return given

@@ -116,10 +116,7 @@ class TemplateEncoder:
                 self.lexicons[column] = learn_tags(columns, column, names, labels)
         old_radix = self.radix
         numbers = self.numbers(columns, grow=True)
-        for template, a, b in zip(self.templates, self.starts, self.starts[1:], strict=False):
-            keys = np.prod([float(self.radix[slot]) for slot, _ in self.atoms[a:b]]) * len(self.templates)
-            if keys >= 2.0**63:
-                raise InputError(f"template '{template.text}' has too many possible values; use fewer atoms")
+        self._check_keys()
         if self.hashed is not None:
             return self._look_up(numbers, columns)
         known = rekey(self.keys, self.atoms, self.starts, old_radix, self.radix, self.reach)
@@ -143,7 +140,18 @@ class TemplateEncoder:
             raise InputError("the vocabularies do not fit the templates")
         if self.keys.ndim != 1 or (self.keys < 0).any() or len(np.unique(self.keys)) < len(self.keys):
             raise InputError("the keys of the attributes cannot be right")
+        if (self.radix < 1).any():
+            raise InputError("a vocabulary is empty")
+        self._check_keys()
         self._table = None
+
+    def _check_keys(self) -> None:
+        """Every key must fit into 63 bits."""
+        radix = self.radix
+        for template, a, b in zip(self.templates, self.starts, self.starts[1:], strict=False):
+            keys = np.prod([float(radix[slot]) for slot, _ in self.atoms[a:b]]) * len(self.templates)
+            if keys >= 2.0**63:
+                raise InputError(f"template '{template.text}' has too many possible values; use fewer atoms")
 
     @property
     def radix(self) -> Ints:

@@ -89,6 +89,7 @@ FUNCTIONS: dict[str, Callable[[str, int], str]] = {
     "tags": lambda string, number: string.lower(),  # looked up in what training has learnt
 }
 NUMBERED = ("prefix", "suffix")
+FARTHEST = 1000
 
 ATOM = re.compile(
     r"(?:(?P<function>\w+)\(\s*)?(?P<column>[^\W\d]\w*|\d+)\s*\[\s*(?P<offset>[+-]?\d+)\s*\](?:\s*,\s*(?P<number>\d+))?\s*(?P<end>\))?"
@@ -143,6 +144,9 @@ def parse_atom(text: str, columns: Sequence[str], place: str) -> Atom:
     function = match["function"] or ""
     if function not in FUNCTIONS:
         raise unknown_name(f"function in {place}:", function, [name for name in FUNCTIONS if name])
+    for digits in (match["offset"], match["number"] or "0"):
+        if len(digits.lstrip("+-0")) > 4 or abs(int(digits)) > FARTHEST:
+            raise InputError(f"{place}: '{text}': offsets and numbers are at most {FARTHEST}")
     if (match["number"] is not None) != (function in NUMBERED) or (match["number"] and int(match["number"]) < 1):
         takes = "takes a number of at least 1" if function in NUMBERED else "takes no number"
         raise InputError(f"{place}: '{text}': {function or 'a column'} {takes}")
@@ -150,7 +154,7 @@ def parse_atom(text: str, columns: Sequence[str], place: str) -> Atom:
 
 
 def column_name(name: str, columns: Sequence[str], place: str) -> str:
-    if name.isdigit() and int(name) < len(columns):
+    if name.isdecimal() and len(name) < 5 and int(name) < len(columns):
         return columns[int(name)]
     if name not in columns:
         raise unknown_name(f"column in {place}:", name, columns)
@@ -165,7 +169,7 @@ def crfpp_atoms(text: str, columns: Sequence[str], place: str) -> tuple[Atom, ..
     found = CRFPP.findall(text)
     if text.count("%") != len(found):
         raise InputError(f"{place}: cannot read '{text}': CRF++ writes a column as %x[offset,number]")
-    return tuple(Atom(column_name(column, columns, place), int(offset)) for offset, column in found)
+    return tuple(parse_atom(f"{column}[{offset}]", columns, place) for offset, column in found)
 
 
 def atom_text(atom: Atom) -> str:
