@@ -48,18 +48,20 @@ class Contents(NamedTuple):
 
 def write_container(path: Path, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write the file whole or not at all."""
-    entries, blocks = [], []
+    entries: list[dict[str, Any]] = []
+    blocks: list[memoryview] = []
     for name, array in arrays.items():
         dtype = next(name for name, known in DTYPES.items() if known == array.dtype)
-        block = np.ascontiguousarray(array, DTYPES[dtype]).tobytes()
+        block = np.ascontiguousarray(array, DTYPES[dtype]).reshape(-1).view(np.uint8).data
         entries.append({"name": name, "dtype": dtype, "shape": list(array.shape), "crc32": zlib.crc32(block)})
         blocks.append(block)
     manifest = json.dumps({"kind": kind, "meta": meta, "arrays": entries}, ensure_ascii=False, allow_nan=False).encode()
-    content = bytearray(HEAD.pack(MAGIC, VERSION, zlib.crc32(manifest), len(manifest)) + manifest)
+    parts: list[bytes | memoryview] = [HEAD.pack(MAGIC, VERSION, zlib.crc32(manifest), len(manifest)), manifest]
+    position = HEAD.size + len(manifest)
     for block in blocks:
-        content += b"\0" * padding(len(content))
-        content += block
-    write_whole(path, bytes(content))
+        parts += [b"\0" * padding(position), block]
+        position += padding(position) + len(block)
+    write_whole(path, parts)
 
 
 def padding(position: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from swvp.errors import InputError
@@ -11,17 +12,18 @@ from swvp.errors import InputError
 __all__ = ["cannot_write", "is_special", "write_whole"]
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write `content` to `path` so that a reader sees the old file or the new one, never a part.
+def write_whole(path: Path, content: str | bytes | Sequence[bytes | memoryview]) -> None:
+    """Write `content`, or its parts, to `path` so that a reader sees the old file or the new one, never a part.
 
     A link stays a link to what is written; a device or a pipe is written to, not replaced by a file.
     """
     content = content.encode() if isinstance(content, str) else content
+    parts = [content] if isinstance(content, bytes) else content
     try:
         path = path.resolve() if path.is_symlink() else path
         if is_special(path):
             with path.open("wb") as file:
-                file.write(content)
+                file.writelines(parts)
             return
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except BrokenPipeError:
@@ -30,7 +32,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
         raise cannot_write(path, error) from error
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(name, 0o666 & ~current_umask())
