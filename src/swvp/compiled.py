@@ -66,6 +66,15 @@ def compile_function(function: Function, *, forceinline: bool) -> Function:
     return compiled  # type: ignore[no-any-return]
 
 
+def is_on_disk(compiled: Any) -> bool:
+    """Whether there is machine code of a kernel on disk, perhaps of other types or of an older source."""
+    try:
+        name = Path(compiled._cache._cache_file._index_name).stem
+        return any(Path(compiled._cache.cache_path).glob(f"{name}*.nbc"))
+    except AttributeError:
+        return False
+
+
 def stamp(path: Path) -> str:
     """What cached machine code depends on: the package's kernels, and the file of a kernel of a user's."""
     if Path(__file__).parent in path.parents or not path.exists():

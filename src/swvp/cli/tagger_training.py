@@ -16,9 +16,10 @@ import typer
 from rich.console import Console
 
 from swvp.cli.study import cores
+from swvp.compiled import is_on_disk
 from swvp.data.table import read_table
 from swvp.errors import InputError
-from swvp.learning.perceptron import Epoch
+from swvp.learning.perceptron import Epoch, sweep
 from swvp.learning.rule import as_rule
 from swvp.storage.files import cannot_write, is_special
 from swvp.structures.chain.templates import PRESETS, parse_templates, read_templates
@@ -166,6 +167,8 @@ def run_training(
         if len(training.history) > tagger.epochs:
             raise InputError(f"{path} is after pass {len(training.history)}, --epochs is {tagger.epochs}: use --fresh")
         messages.print(f"going on after pass {len(training.history)}, from {path}")
+    if not is_on_disk(sweep):
+        messages.print("the first training also compiles, for about 20 seconds; later ones do not")
     lines = EpochLines(messages, training, tagger.epochs)
     saved = time.monotonic()
     with log_file(options.log) as log, interruptible(messages) as stop:

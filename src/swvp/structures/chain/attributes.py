@@ -18,7 +18,7 @@ import numpy as np
 
 from swvp.compiled import implement, inlined, kernel
 from swvp.structures import operations
-from swvp.structures.chain.sequences import Ids, compare, labels, longest, mix, replaced_pairs
+from swvp.structures.chain.sequences import Ids, compare, labels, longest, mix, replaced_pairs, squares
 from swvp.structures.operations import Floats, Ints
 
 
@@ -257,7 +257,7 @@ def weights(model: AttributeModel) -> Floats:
 
 @implement(operations.norm, AttributeModel)
 def norm(model: AttributeModel) -> float:
-    return math.sqrt(np.vdot(model.w, model.w) + np.vdot(model.w_move, model.w_move))
+    return math.sqrt(squares(model.w, model.w_move))
 
 
 @implement(operations.averaged_weights, AttributeModel)

@@ -32,7 +32,7 @@ from swvp.structures import operations
 from swvp.structures.chain.attributes import AttributeChain, score_positions
 from swvp.structures.chain.beam import FIXES, Beam, new_beam, search
 from swvp.structures.chain.second import viterbi_pairs
-from swvp.structures.chain.sequences import Ids, longest
+from swvp.structures.chain.sequences import Ids, longest, squares
 from swvp.structures.operations import Floats, Ints
 
 __all__ = [
@@ -270,7 +270,7 @@ def weights(model: SearchModel) -> Floats:
 
 @implement(operations.norm, SearchModel)
 def norm(model: SearchModel) -> float:
-    return math.sqrt(sum(np.vdot(part, part) for part in (model.w, model.w_move, model.w_triple)))
+    return math.sqrt(squares(model.w, model.w_move, model.w_triple))
 
 
 @implement(operations.averaged_weights, SearchModel)

@@ -65,3 +65,8 @@ def replaced_pairs(n, starts, positions, sets, count, amounts):
 def labels(problem: Any, model: Any, i: int) -> tuple[Ids, Ids]:
     gold = problem.y[problem.offsets[i] : problem.offsets[i + 1]]
     return gold, model.predicted[: len(gold)]
+
+
+def squares(*arrays: NDArray[np.float64]) -> float:
+    """Σ w² over all weights; not by BLAS, whose threads would wait for work long after."""
+    return sum(float(np.einsum("i,i->", array.ravel(), array.ravel())) for array in arrays)
