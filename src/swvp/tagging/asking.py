@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from swvp.errors import InputError
 from swvp.structures.chain.attributes import AttributeChain
@@ -22,14 +22,11 @@ class Asking:
     decoder: str
     coef_: Floats
 
-    def _check_fitted(self) -> None:
-        raise NotImplementedError
+    if TYPE_CHECKING:  # what the rest of the tagger gives
 
-    def _corpus(self, X: Sentences) -> Corpus:
-        raise NotImplementedError
-
-    def _encode(self, corpus: Corpus) -> AttributeChain:
-        raise NotImplementedError
+        def _check_fitted(self) -> None: ...
+        def _corpus(self, X: Sentences) -> Corpus: ...
+        def _encode(self, corpus: Corpus) -> AttributeChain: ...
 
     def top_features(self, label: Any = None, n: int = 20) -> WeightTable:
         """The features with the largest weights, of one label or of all; a table in a notebook."""
