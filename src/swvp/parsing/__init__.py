@@ -1,0 +1,1 @@
+"""Owns dependency parsing: trees over the words of a sentence."""

@@ -1,0 +1,216 @@
+"""Owns the dependency tree of one sentence: its arcs, its scores against gold, and how it shows itself."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from swvp.errors import InputError
+from swvp.parsing.draw import draw_html, draw_svg
+from swvp.parsing.text import text_tree
+from swvp.storage.files import write_whole
+
+__all__ = ["Arc", "DependencyTree"]
+
+ROUNDING = 1e-6  # what sums of probabilities may be off
+SHOWN = 30  # characters of a word in a message
+
+
+class Arc(NamedTuple):
+    """A word and what it depends on; the head of a root is 0, its head word None."""
+
+    word: str
+    head: int
+    label: str | None
+    head_word: str | None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DependencyTree:
+    """The words of a sentence, each with its head: the number of a word from 1, or 0 for a root.
+
+    Any sequences will do; they are kept as tuples. `gold_heads` and `gold_labels` are what is right, and
+    `confidence` the probability of the arc into each word. Several roots are allowed; a cycle is not.
+
+    >>> tree = DependencyTree(["The", "dog", "barks"], [2, 3, 0], ["det", "nsubj", "root"])
+    >>> print(tree)
+        ╭─ 1 The    det
+      ╭─┴─ 2 dog    nsubj
+    ──┴─── 3 barks  root
+    >>> list(tree)[1]
+    Arc(word='dog', head=3, label='nsubj', head_word='barks')
+    """
+
+    words: tuple[str, ...]
+    heads: tuple[int, ...]
+    labels: tuple[str, ...] | None = None
+    tags: tuple[str, ...] | None = None
+    gold_heads: tuple[int, ...] | None = None
+    gold_labels: tuple[str, ...] | None = None
+    confidence: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        keep = object.__setattr__  # a frozen dataclass has no other way
+        keep(self, "words", strings("words", self.words))
+        for name in ("labels", "tags", "gold_labels"):
+            if (given := getattr(self, name)) is not None:
+                keep(self, name, of_size(name, strings(name, given), len(self)))
+        keep(self, "heads", heads_of("heads", self.heads, self.words))
+        if self.gold_heads is not None:
+            keep(self, "gold_heads", heads_of("gold_heads", self.gold_heads, self.words))
+        elif self.gold_labels is not None:
+            raise InputError("gold_labels need gold_heads")
+        if self.confidence is not None:
+            keep(self, "confidence", probabilities(self.confidence, len(self)))
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __iter__(self) -> Iterator[Arc]:
+        """The arc into each word, in the order of the words."""
+        labels = self.labels or (None,) * len(self)
+        for word, head, label in zip(self.words, self.heads, labels, strict=True):
+            yield Arc(word, head, label, self.words[head - 1] if head else None)
+
+    @property
+    def root(self) -> int | None:
+        """The number of the root, of the first if there are several; None for a tree without words."""
+        return next(iter(self.children(0)), None)
+
+    def children(self, k: int) -> tuple[int, ...]:
+        """The numbers of the words whose head is word k, in their order; those of 0 are the roots."""
+        if not (isinstance(k, numbers.Integral) and 0 <= k <= len(self)):
+            raise InputError(f"there is no word {k!r}: the sentence has words 1 to {len(self)}")
+        return tuple(m for m, head in enumerate(self.heads, 1) if head == k)
+
+    @property
+    def is_projective(self) -> bool:
+        """Whether no two arcs cross, arcs from 0 being drawn from before the first word."""
+        spans = [(min(pair), max(pair)) for pair in enumerate(self.heads, 1)]
+        return not any(a < c < b < d or c < a < d < b for (a, b), (c, d) in combinations(spans, 2))
+
+    @property
+    def uas(self) -> float | None:
+        """The share of words with the right head, punctuation too; None where gold is not known."""
+        if self.gold_heads is None or not self.words:
+            return None
+        return share(self.heads, self.gold_heads)
+
+    @property
+    def las(self) -> float | None:
+        """The share of words with the right head and the right label; None where these are not known."""
+        if self.gold_heads is None or self.gold_labels is None or self.labels is None or not self.words:
+            return None
+        found, gold = zip(self.heads, self.labels, strict=True), zip(self.gold_heads, self.gold_labels, strict=True)
+        return share(tuple(found), tuple(gold))
+
+    def to_conllu(self) -> str:
+        """The predicted tree as a sentence of CoNLL-U: words, tags as UPOS, heads, labels, confidence in MISC."""
+        rows = []
+        for k, arc in enumerate(self):
+            tag = self.tags[k] if self.tags else ""
+            misc = f"Confidence={self.confidence[k]:.4f}" if self.confidence else "_"
+            cells = [arc.word, "", tag, "", "", str(arc.head), arc.label or "", "", misc]
+            for cell in cells:
+                if any(mark in cell for mark in "\t\n\r"):
+                    raise InputError(f"CoNLL-U cannot hold {cut(cell)}: it has a tab or a line break")
+            rows.append("\t".join([str(k + 1), *(cell or "_" for cell in cells)]) + "\n")
+        return "".join([*rows, "\n"])
+
+    def save(self, path: str | Path) -> None:
+        """Write the drawing as an SVG file."""
+        if Path(path).suffix.lower() != ".svg":
+            raise InputError(f"a tree is saved as SVG: the name must end in .svg, not as in {str(path)!r}")
+        write_whole(Path(path), draw_svg(self))
+
+    def __str__(self) -> str:
+        return text_tree(self)
+
+    def __repr__(self) -> str:
+        fields = ((name, getattr(self, name)) for name in self.__slots__)
+        return f"DependencyTree({', '.join(f'{name}={value!r}' for name, value in fields if value is not None)})"
+
+    def _repr_svg_(self) -> str:
+        return draw_svg(self)
+
+    def _repr_html_(self) -> str:
+        return draw_html(self)
+
+
+def share(found: Sequence[object], gold: Sequence[object]) -> float:
+    """How many of what was found is gold, of all."""
+    return sum(a == b for a, b in zip(found, gold, strict=True)) / len(gold)
+
+
+def strings(name: str, given: Any) -> tuple[str, ...]:
+    if isinstance(given, str):
+        raise InputError(f"{name} must be a sequence of strings, not one string {cut(given)}")
+    values = items(name, given)
+    for value in values:
+        if not isinstance(value, str):
+            raise InputError(f"{name} must be strings, not {cut(value)}")
+    return tuple(map(str, values))
+
+
+def items(name: str, given: Any) -> tuple[Any, ...]:
+    try:
+        return tuple(given)
+    except TypeError:
+        raise InputError(f"{name} must be a sequence, not {cut(given)}") from None
+
+
+def of_size(name: str, given: tuple[Any, ...], size: int) -> tuple[Any, ...]:
+    if len(given) != size:
+        raise InputError(f"there are {size} words but {len(given)} {name}")
+    return given
+
+
+def heads_of(name: str, given: Any, words: Sequence[str]) -> tuple[int, ...]:
+    """The heads as Python's integers, if they make a tree."""
+    values = of_size(name, items(name, given), len(words))
+    for k, head in enumerate(values, 1):
+        if not isinstance(head, numbers.Integral) or isinstance(head, bool):
+            raise InputError(f"{name} must be whole numbers, not {cut(head)} for word {k}")
+        if not 0 <= int(head) <= len(words):
+            raise InputError(f"{name}: word {k} has head {head}; it must be 0 to {len(words)}")
+    heads = tuple(map(int, values))
+    if cycle := find_cycle(heads):
+        path = " → ".join(f"{k} {cut(words[k - 1])}" for k in cycle[:5]) + (" → …" if len(cycle) > 5 else "")
+        raise InputError(f"{name} are not a tree: a cycle {path}")
+    return heads
+
+
+def find_cycle(heads: Sequence[int]) -> list[int]:
+    """The words of a cycle, the first one again at the end; none in a tree.
+
+    >>> find_cycle([2, 3, 2])
+    [2, 3, 2]
+    """
+    reached = [0] * (len(heads) + 1)  # by the walk from which word
+    for start in range(1, len(heads) + 1):
+        k, walk = start, []
+        while k and not reached[k]:
+            reached[k] = start
+            walk.append(k)
+            k = heads[k - 1]
+        if k and reached[k] == start:
+            return [*walk[walk.index(k) :], k]
+    return []
+
+
+def probabilities(given: Any, size: int) -> tuple[float, ...]:
+    values = of_size("confidence", items("confidence", given), size)
+    for k, value in enumerate(values, 1):
+        if not (isinstance(value, numbers.Real) and -ROUNDING <= float(value) <= 1 + ROUNDING):
+            raise InputError(f"confidence must be probabilities from 0 to 1, not {cut(value)} for word {k}")
+    return tuple(min(max(float(value), 0.0), 1.0) for value in values)
+
+
+def cut(value: Any) -> str:
+    """What a message shows of a value: one line, not long."""
+    text = repr(value)
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
