@@ -14,8 +14,8 @@ import pytest
 from swvp.cli import tagger_training
 from swvp.storage.container import read_container, write_container
 from swvp.tagger import SequenceTagger
-from swvp.tagging.checkpoint import resume, save_checkpoint, stamp
 from swvp.tagging.corpus import corpus_of
+from swvp.training.checkpoint import resume, save_checkpoint, stamp
 from texts import noisy
 
 TRAIN = ["train", "tagger", "train.txt", "--dev", "dev.txt", "--epochs", "6"]

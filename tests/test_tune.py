@@ -13,9 +13,10 @@ import pytest
 from swvp.cli import tagger_tuning
 from swvp.errors import InputError
 from swvp.tagger import SequenceTagger
-from swvp.tagging import tune as tuning
 from swvp.tagging.corpus import corpus_of
-from swvp.tagging.tune import BETAS, RULES, candidates, tune
+from swvp.tagging.rules import BETAS, RULES, candidates
+from swvp.training import tune as tuning
+from swvp.training.tune import tune
 from texts import noisy
 
 TUNE = ["train", "tagger", "train.txt", "--dev", "dev.txt", "--epochs", "4", "--tune", "-m"]

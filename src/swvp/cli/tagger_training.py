@@ -23,12 +23,12 @@ from swvp.learning.perceptron import Epoch, sweep
 from swvp.learning.rule import as_rule
 from swvp.storage.files import cannot_write, is_special
 from swvp.structures.chain.templates import PRESETS, parse_templates, read_templates
-from swvp.tagging.checkpoint import remove_checkpoint, resume, save_checkpoint, stamp
 from swvp.tagging.corpus import Corpus
 from swvp.tagging.layout import Layout, layout_of, read_corpus
+from swvp.tagging.rules import candidates
 from swvp.tagging.tagger import Tagger
-from swvp.tagging.training import Progress, Training
-from swvp.tagging.tune import candidates
+from swvp.training.checkpoint import remove_checkpoint, resume, save_checkpoint, stamp
+from swvp.training.training import Progress, Training
 
 __all__ = ["TaggerOptions", "train_tagger"]
 

@@ -11,8 +11,8 @@ from swvp.cli.study import Watch
 from swvp.learning.rule import UpdateRule
 from swvp.tagging.corpus import Corpus
 from swvp.tagging.tagger import Tagger
-from swvp.tagging.training import Training
-from swvp.tagging.tune import Trial, tune
+from swvp.training.training import Training
+from swvp.training.tune import Trial, tune
 
 __all__ = ["tune_tagger"]
 

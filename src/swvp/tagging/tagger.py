@@ -25,12 +25,13 @@ from swvp.tagging.asking import Asking
 from swvp.tagging.constraints import Constraint, barrier, check_allowed, repaired
 from swvp.tagging.corpus import Corpus, Labels, Sentences, check_pairs, corpus_of
 from swvp.tagging.crf import LikelihoodTraining
-from swvp.tagging.decoder import Decoder, Weights, decoder_of, shares
+from swvp.tagging.decoder import Decoder, decoder_of, shares
+from swvp.tagging.development import Development
 from swvp.tagging.growth import grown, with_new_labels
 from swvp.tagging.layout import Layout
 from swvp.tagging.model import load_tagger, save_tagger
 from swvp.tagging.sentences import FeatureEncoder
-from swvp.tagging.training import Development, Training, Watch, ignore, sum_of, weight_names
+from swvp.training.training import Training, Watch, Weights, ignore, sum_of, weight_names
 
 __all__ = ["Tagger"]
 
@@ -191,6 +192,7 @@ class Tagger(Asking):
         longest = int(np.diff(corpus.offsets).max())
         model = grown(old, len(known), decoder, self.n_attributes_, longest)
         named: dict[str, Any] = {
+            "kind": "tagger",
             "examples": len(corpus.offsets) - 1,
             "average": self.average,
             "orders": generator(self.random_state),
