@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from swvp.cli.values import floats, names
+from swvp.cli.values import names
 from swvp.errors import InputError
 
 __all__ = ["app"]
@@ -100,29 +100,31 @@ def tagger(
     Shows the mistakes of each pass and the score on --dev, and keeps the best pass. Ctrl-C ends after the pass that
     runs; the same command goes on from there.
     """
-    from swvp.cli.study import load_python
-    from swvp.cli.tagger_training import TaggerOptions, train_tagger
+    from swvp.cli.tagger_training import TaggerFiles, train_tagger
+    from swvp.cli.training import run_options
 
     if target is not None and column is not None:
         raise InputError("--column and --target exclude each other")
     train_tagger(
-        TaggerOptions(
+        run_options(
             train=train,
             dev=dev,
             model=model,
-            label=target if target is not None else column,
-            columns=names(columns),
-            features=features,
             encoding=encoding,
-            conllu=conllu or None,
             log=log,
             checkpoint=checkpoint,
             fresh=fresh,
             tune=tune,
-            rules=names(rules),
-            betas=floats("betas", betas),
+            rules=rules,
+            betas=betas,
             jobs=jobs,
-            loaded=None if load is None else load_python(load),
+            load=load,
+        ),
+        TaggerFiles(
+            label=target if target is not None else column,
+            columns=names(columns),
+            features=features,
+            conllu=conllu or None,
         ),
         rule=rule,
         beta=beta,
