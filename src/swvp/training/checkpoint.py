@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,7 +15,8 @@ from swvp import __version__
 from swvp.errors import InputError
 from swvp.learning.perceptron import Epoch
 from swvp.storage.container import read_container, write_container
-from swvp.structures.operations import Floats, refresh
+from swvp.storage.models import fill, sparse
+from swvp.structures.operations import refresh
 from swvp.training.training import Training, sum_of, weight_names
 
 __all__ = ["Data", "remove_checkpoint", "resume", "save_checkpoint", "stamp"]
@@ -124,18 +124,3 @@ def different(there: Any, here: dict[str, Any]) -> list[str]:
     names = [name for name in {**options, **ours} if options.get(name) != ours.get(name)]
     names += [name for name in ("data", "swvp") if there[name] != here[name]]
     return sorted(names)
-
-
-def sparse(name: str, array: Floats) -> dict[str, NDArray[Any]]:
-    flat = array.ravel()
-    places = np.flatnonzero(flat)
-    return {f"{name} places": places, f"{name} values": flat[places]}
-
-
-def fill(array: Floats, arrays: dict[str, NDArray[Any]], name: str) -> None:
-    places, values = arrays[f"{name} places"], arrays[f"{name} values"]
-    if places.shape != values.shape or (len(places) and not 0 <= places.min() <= places.max() < math.prod(array.shape)):
-        raise ValueError(f"its array '{name}' is of another size")
-    flat = array.reshape(-1)
-    flat[:] = 0.0
-    flat[places] = values
