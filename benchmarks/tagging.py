@@ -23,9 +23,10 @@ from swvp.tagging.compare import compare
 from swvp.tagging.corpus import Labels
 from swvp.tagging.evaluate import evaluate_phrases, token_accuracy
 from swvp.tagging.layout import layout_of, read_corpus
+from swvp.tagging.rules import RULES as TRIED
+from swvp.tagging.rules import candidates
 from swvp.tagging.tagger import Tagger
-from swvp.tagging.tune import RULES as TRIED
-from swvp.tagging.tune import candidates, tune
+from swvp.training.tune import tune
 
 RULES = {
     "csp": {"rule": "csp"},

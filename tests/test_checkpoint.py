@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from swvp.cli import tagger_training
+from swvp.cli import training as cli_training
 from swvp.storage.container import read_container, write_container
 from swvp.tagger import SequenceTagger
-from swvp.tagging.checkpoint import resume, save_checkpoint, stamp
 from swvp.tagging.corpus import corpus_of
+from swvp.training.checkpoint import resume, save_checkpoint, stamp
 from texts import noisy
 
 TRAIN = ["train", "tagger", "train.txt", "--dev", "dev.txt", "--epochs", "6"]
@@ -34,7 +34,7 @@ def killed(command, texts, monkeypatch):
     """Begin a training of `model` that dies after the checkpoint of a pass."""
 
     def run(*options, after=2, train=TRAIN):
-        save = tagger_training.save_checkpoint
+        save = cli_training.save_checkpoint
 
         def save_and_die(path, training, stamped):
             save(path, training, stamped)
@@ -42,7 +42,7 @@ def killed(command, texts, monkeypatch):
                 raise SystemExit(137)
 
         with monkeypatch.context() as patch:
-            patch.setattr(tagger_training, "save_checkpoint", save_and_die)
+            patch.setattr(cli_training, "save_checkpoint", save_and_die)
             assert command(*train, "-m", "model", "--checkpoint", "0", *options)[0] == 137
         assert CHECKPOINT.exists()
         assert not Path("model").exists()
@@ -122,7 +122,7 @@ def test_ctrl_c_stops_after_the_pass_and_twice_at_once(command, fine, texts, mon
 
     before = signal.getsignal(signal.SIGINT)
     with monkeypatch.context() as patch:
-        patch.setattr(tagger_training, "write_line", interrupt)
+        patch.setattr(cli_training, "write_line", interrupt)
         code, _, err = command(*TRAIN, "-m", "model")
     assert code == 130
     assert "stopping after this pass (Ctrl-C again: at once)" in err

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from swvp.cli import tagger_training
+from swvp.cli import training as cli_training
 from swvp.storage import files
 from swvp.tagger import SequenceTagger
 from texts import COLUMNS, CONLLU, noisy
@@ -305,7 +305,7 @@ def test_a_full_disk_is_one_line_and_leaves_no_part_of_a_file(refused, monkeypat
         assert refused(*TRAIN) == "cannot write other: No space left on device"
         assert refused(*TRAIN, "--checkpoint", "0") == "cannot write other.checkpoint: No space left on device"
     with monkeypatch.context() as patch:
-        patch.setattr(tagger_training, "write_line", full)
+        patch.setattr(cli_training, "write_line", full)
         assert refused(*TRAIN, "--log", "log") == "cannot write log: No space left on device"
     assert sorted(os.listdir()) == ["log", "train.txt"]
 

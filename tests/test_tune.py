@@ -10,12 +10,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from swvp.cli import tagger_tuning
+from swvp.cli import tuning as cli_tuning
 from swvp.errors import InputError
 from swvp.tagger import SequenceTagger
-from swvp.tagging import tune as tuning
 from swvp.tagging.corpus import corpus_of
-from swvp.tagging.tune import BETAS, RULES, candidates, tune
+from swvp.tagging.rules import BETAS, RULES, candidates
+from swvp.training import tune as tuning
+from swvp.training.tune import tune
 from texts import noisy
 
 TUNE = ["train", "tagger", "train.txt", "--dev", "dev.txt", "--epochs", "4", "--tune", "-m"]
@@ -112,7 +113,7 @@ def test_bad_options_are_told_before_any_training(command, monkeypatch, options,
     def trained(*_, **__):
         raise AssertionError("a training began")
 
-    monkeypatch.setattr(tagger_tuning, "tune", trained)
+    monkeypatch.setattr(cli_tuning, "tune", trained)
     code, out, err = command(*TUNE, "model", *options)
     assert (code, out) == (2, b"")
     assert err.splitlines()[-1].startswith(f"swvp: {message}")
@@ -127,7 +128,7 @@ def test_ctrl_c_ends_the_tuning_soon(command, monkeypatch):
             seen.append(done)
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(tagger_tuning.Watch, "show", interrupt)
+    monkeypatch.setattr(cli_tuning.Watch, "show", interrupt)
     code, _, err = command(*TUNE, "model", *SOME, "--jobs", "2")
     assert code == 130
     assert err.splitlines()[-1] == "stopped; nothing is kept of a tuning"

@@ -3,7 +3,7 @@
 `problem` holds the examples, `model` the weights, the sums for averaging and the room to work in. Their classes
 belong to a structure, which implements the operations below with `swvp.compiled.implement`; `learning` calls
 them and knows nothing of tags or trees. All need `longest`, `find_mistakes`, `margins` and `add`; only the step `mira`
-needs `direction`, only k-best MIRA `best_outputs` and `keep`.
+needs `direction`, only k-best MIRA `best_outputs` and `keep`; `refresh` is for weights that come from elsewhere.
 """
 
 from __future__ import annotations
@@ -78,6 +78,11 @@ def labels(problem: Any, model: Any, i: int) -> tuple[Any, Any]:
 @operation
 def weights(model: Any) -> Floats:
     """w as one vector (never called in kernels)."""
+
+
+@operation
+def refresh(model: Any) -> None:
+    """Bring what was computed from weights up to date with those that were put in place (never called in kernels)."""
 
 
 @operation

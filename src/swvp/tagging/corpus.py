@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,6 +46,14 @@ class Corpus(NamedTuple):
             return self.table.place(token)
         sentence = int(np.searchsorted(self.offsets, token, side="right")) - 1
         return f"sentence {sentence}, token {token - int(self.offsets[sentence])}"
+
+    def parts(self) -> Iterator[str | NDArray[Any]]:
+        """All that tells it from other data; ready features are told by the numbers that training gives them."""
+        yield self.offsets
+        columns = [] if self.columns is None else zip(self.columns.strings, self.columns.ids, strict=True)
+        for strings, ids in [*columns, *([] if self.labels is None else [self.labels])]:
+            yield "\0".join(map(str, strings))
+            yield ids
 
     def words(self) -> list[str]:
         """The first column, token by token."""

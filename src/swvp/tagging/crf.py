@@ -23,7 +23,7 @@ from swvp.structures.chain.attributes import AttributeChain, AttributeModel
 from swvp.structures.chain.likelihood import expect, gather, occurrences
 from swvp.structures.chain.marginals import new_room, transitions
 from swvp.structures.operations import Floats, Ints, weights
-from swvp.tagging.training import Training, Watch, ignore
+from swvp.training.training import Training, Watch, ignore
 
 __all__ = ["Iteration", "LikelihoodTraining", "Objective", "maximise_likelihood"]
 

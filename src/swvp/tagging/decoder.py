@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,17 +9,15 @@ import numpy as np
 from swvp.errors import InputError, unknown_name
 from swvp.structures.chain import attributes as exact
 from swvp.structures.chain import search
-from swvp.structures.chain.attributes import AttributeChain, AttributeModel
+from swvp.structures.chain.attributes import AttributeChain
 from swvp.structures.chain.beam import FIXES
 from swvp.structures.chain.sequences import Ids
-from swvp.structures.operations import Floats, Ints
+from swvp.structures.operations import Floats, refresh
+from swvp.training.training import Weights
 
-__all__ = ["DECODERS", "Decoder", "Weights", "decoder_of", "refresh", "shares"]
+__all__ = ["DECODERS", "Decoder", "decoder_of"]
 
 DECODERS = ("viterbi", "beam")
-
-Weights = dict[str, Floats]
-"""The arrays of weights of a model by name, without the room it works in."""
 
 
 class Decoder(NamedTuple):
@@ -69,18 +66,3 @@ def decoder_of(name: str, barrier: Floats, order: int, width: int, fix: str) -> 
     found = Decoder(barrier, order, width if beam else 0, fix if beam else "none")
     search.check_search(found.order, found.width, fix if beam else "none")
     return found
-
-
-def shares(sentences: int, n_jobs: int) -> list[Ints]:
-    """The numbers of the sentences in parts, one for each thread."""
-    if not isinstance(n_jobs, numbers.Integral) or n_jobs < 1:
-        raise InputError(f"n_jobs must be a whole number of at least 1, not {n_jobs!r}")
-    return np.array_split(np.arange(sentences), max(1, min(int(n_jobs), sentences)))
-
-
-def refresh(model: Any) -> None:
-    """Bring what decoding sees up to date with weights that were replaced."""
-    if isinstance(model, AttributeModel):
-        model.moves[:] = np.where(np.isneginf(model.moves), -np.inf, model.w_move)
-    else:
-        search.refresh(model)

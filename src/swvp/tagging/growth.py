@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from swvp.errors import InputError
-from swvp.tagging.decoder import Decoder, Weights, refresh
-from swvp.tagging.training import sum_of, weight_names
+from swvp.structures.operations import refresh
+from swvp.tagging.decoder import Decoder
+from swvp.training.training import Weights, sum_of, weight_names
 
 __all__ = ["grown", "with_new_labels"]
 

@@ -10,11 +10,9 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swvp.errors import InputError, unknown_name
 from swvp.structures.chain.attributes import AttributeChain, new_model, predict_all
@@ -23,7 +21,7 @@ from swvp.structures.chain.marginals import new_room, transitions
 from swvp.structures.chain.paths import k_best, new_work
 from swvp.structures.chain.sequences import Ids
 from swvp.structures.operations import Floats
-from swvp.tagging.decoder import shares
+from swvp.training.options import in_shares
 
 __all__ = ["Confidence", "best_temperature", "confidences", "k_best_labels", "marginals"]
 
@@ -55,18 +53,14 @@ def distributions_of(
     out = np.zeros((len(problem.starts) - 1 if with_marginals else 0, labels))
     scores, log_z = np.zeros(sentences), np.zeros(sentences)
 
-    def fill(part: NDArray[np.int64]) -> None:
-        a, b = part[0], part[-1] + 1
+    def fill(a: int, b: int) -> None:
         offsets = problem.offsets[a : b + 1]
         size = int(np.diff(offsets).max())
         node, room = np.zeros((size, labels)), new_room(labels, size)
         some = problem._replace(offsets=offsets)
         distributions(some, tagger.coef_, moves, node, room, out, scores[a:b], log_z[a:b])
 
-    if sentences:
-        parts = shares(sentences, tagger.n_jobs)
-        with ThreadPoolExecutor(len(parts)) as pool:
-            list(pool.map(fill, parts))
+    in_shares(fill, sentences, tagger.n_jobs)
     for i in np.flatnonzero(np.isneginf(log_z)):
         size = problem.offsets[i + 1] - problem.offsets[i]
         raise InputError(f"sentence {i}: the constraint allows no labels for its {size} tokens")

@@ -4,10 +4,7 @@ command line can do without: it takes a second and 70 MB to import."""
 from __future__ import annotations
 
 import dataclasses
-import inspect
-import numbers
 from collections.abc import Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp.errors import InputError, unknown_name
-from swvp.learning.perceptron import Epoch, generator
+from swvp.learning.perceptron import generator
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.structures.chain.attributes import AttributeChain
 from swvp.structures.chain.encode import TemplateEncoder
@@ -25,24 +22,25 @@ from swvp.tagging.asking import Asking
 from swvp.tagging.constraints import Constraint, barrier, check_allowed, repaired
 from swvp.tagging.corpus import Corpus, Labels, Sentences, check_pairs, corpus_of
 from swvp.tagging.crf import LikelihoodTraining
-from swvp.tagging.decoder import Decoder, Weights, decoder_of, shares
+from swvp.tagging.decoder import Decoder, decoder_of
+from swvp.tagging.development import Development
 from swvp.tagging.growth import grown, with_new_labels
 from swvp.tagging.layout import Layout
 from swvp.tagging.model import load_tagger, save_tagger
 from swvp.tagging.sentences import FeatureEncoder
-from swvp.tagging.training import Development, Training, Watch, ignore, sum_of, weight_names
+from swvp.training.options import TrainingOptions, in_shares, not_fitted
+from swvp.training.training import Training, Watch, Weights, ignore, sum_of, weight_names
 
 __all__ = ["Tagger"]
-
-BETA = 0.5
-"""The β of rules given by name: better for tagging than 1."""
 
 MOST_HASHED = 2**32 - 1
 """The numbers of attributes have 32 bits."""
 
 
-class Tagger(Asking):
+class Tagger(TrainingOptions, Asking):
     """What `swvp.SequenceTagger` documents, without scikit-learn."""
+
+    BETA = 0.5  # better for tagging than 1
 
     classes_: list[Any]
     kind_: str
@@ -52,9 +50,6 @@ class Tagger(Asking):
     barrier_: Floats
     transitions_: Floats
     triples_: Floats | None
-    history_: list[Epoch]
-    dev_scores_: list[float]
-    best_epoch_: int
     layout_: Layout | None
     _training: Training | None
 
@@ -163,11 +158,7 @@ class Tagger(Asking):
         """
         crf = self.rule == "crf"
         rule = as_rule("csp") if crf else self._rule()
-        for name in ("epochs", "minimum_count", "n_jobs", "patience", "hashed"):
-            value = getattr(self, name)
-            optional = name in ("patience", "hashed") and value is None
-            if not optional and (not isinstance(value, numbers.Integral) or int(value) < 1):
-                raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
+        self._check_whole(["epochs", "minimum_count", "n_jobs"], optional=["patience", "hashed"])
         if corpus.labels is None or not corpus.tokens:
             raise InputError("no tokens to learn from")
         more = more and hasattr(self, "coef_")
@@ -191,6 +182,7 @@ class Tagger(Asking):
         longest = int(np.diff(corpus.offsets).max())
         model = grown(old, len(known), decoder, self.n_attributes_, longest)
         named: dict[str, Any] = {
+            "kind": "tagger",
             "examples": len(corpus.offsets) - 1,
             "average": self.average,
             "orders": generator(self.random_state),
@@ -203,10 +195,8 @@ class Tagger(Asking):
     def finish(self, training: Training) -> Self:
         """Take the weights and the history of a training."""
         self._take(training.result())
+        self._take_passes(training)
         self._training = None
-        self.history_ = training.history
-        self.dev_scores_ = training.scores
-        self.best_epoch_ = training.best_epoch
         return self
 
     def predict(self, X: Sentences) -> NDArray[np.object_]:
@@ -240,15 +230,6 @@ class Tagger(Asking):
     def load(cls, path: str | Path) -> Self:
         """Read a tagger that `save` wrote; safe with files from anyone."""
         return load_tagger(Path(path), cls)  # type: ignore[no-any-return]
-
-    def options(self) -> dict[str, Any]:
-        """The arguments of the constructor."""
-        return {name: getattr(self, name) for name in list(inspect.signature(Tagger.__init__).parameters)[1:]}
-
-    def _rule(self) -> UpdateRule:
-        names = ("substructures", "gamma", "approach", "beta", "step", "C")
-        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        return as_rule(self.rule, **({"beta": BETA} | given if isinstance(self.rule, str) else given))
 
     def _corpus(self, X: Sentences) -> Corpus:
         return corpus_of(X, None, getattr(self, "columns_", None), self.kind_)
@@ -323,26 +304,16 @@ class Tagger(Asking):
     def _predict_ids(self, problem: AttributeChain, weights: Weights) -> NDArray[np.uint32]:
         """The best labels under some weights, as numbers, in `n_jobs` threads."""
         out, decoder = np.empty(len(problem.starts) - 1, np.uint32), self._decoder()
-        parts = shares(len(problem.offsets) - 1, self.n_jobs)
 
-        def predict(part: NDArray[np.int64]) -> None:
-            if not len(part):
-                return
-            offsets = problem.offsets[part[0] : part[-1] + 2]
-            decoder.predict(problem._replace(offsets=offsets), weights, out)
+        def predict(first: int, end: int) -> None:
+            decoder.predict(problem._replace(offsets=problem.offsets[first : end + 1]), weights, out)
 
-        if len(parts) == 1:
-            predict(parts[0])
-        else:
-            with ThreadPoolExecutor(len(parts)) as pool:
-                list(pool.map(predict, parts))
+        in_shares(predict, len(problem.offsets) - 1, self.n_jobs)
         return out
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "coef_"):
-            from sklearn.exceptions import NotFittedError
-
-            raise NotFittedError("this SequenceTagger is not fitted: call fit(X, y) first")
+            raise not_fitted("SequenceTagger")
         fitted = 1 if self.triples_ is None or not self.triples_.size else 2
         if self.order in (1, 2) and self.order != fitted:
             raise InputError(f"the tagger was fitted with order {fitted}, not {self.order}: fit it again")

@@ -255,6 +255,11 @@ def weights(model: AttributeModel) -> Floats:
     return np.concatenate([model.w.ravel(), model.w_move.ravel()])
 
 
+@implement(operations.refresh, AttributeModel)
+def refresh(model: AttributeModel) -> None:
+    model.moves[:] = np.where(np.isneginf(model.moves), -np.inf, model.w_move)
+
+
 @implement(operations.norm, AttributeModel)
 def norm(model: AttributeModel) -> float:
     return math.sqrt(squares(model.w, model.w_move))

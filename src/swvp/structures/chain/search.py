@@ -42,7 +42,6 @@ __all__ = [
     "check_search",
     "new_search_model",
     "predict_all",
-    "refresh",
     "with_weights",
 ]
 
@@ -143,8 +142,8 @@ def with_weights(model: SearchModel, w: Floats) -> SearchModel:
     return model
 
 
+@implement(operations.refresh, SearchModel)
 def refresh(model: SearchModel) -> None:
-    """Bring the steps up to date with weights that were replaced."""
     steps = model.w_move + model.w_triple if len(model.w_triple) else model.w_move[None]
     model.steps[:] = np.where(np.isneginf(model.steps), -np.inf, steps)
 

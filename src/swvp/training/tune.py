@@ -11,25 +11,9 @@ from typing import NamedTuple
 from swvp.errors import InputError
 from swvp.learning.perceptron import Epoch
 from swvp.learning.rule import UpdateRule, as_rule
-from swvp.tagging.training import Progress, Training
+from swvp.training.training import Progress, Training
 
-__all__ = ["BETAS", "RULES", "Trial", "candidates", "tune"]
-
-RULES = (
-    "csp",
-    "a-wm",
-    "b-wm",
-    "a-wm:sqrt",
-    "a-wmr:sqrt",
-    "a-uniform:count",
-    "a-wm:segments",
-    "a-wm:segments:sqrt",
-    "a-uniform:segments:sqrt",
-    "a-softmin:segments:sqrt",
-    "a-uniform:segments:count",
-    "a-wm:single+full:sqrt",
-)
-BETAS = (0.25, 0.5, 1.0, 2.0)
+__all__ = ["Trial", "candidates", "fork", "tune"]
 
 
 class Trial(NamedTuple):
@@ -51,13 +35,13 @@ class Trial(NamedTuple):
         return float(sum(getattr(epoch, count) for epoch in self.history) / max(updates, 1))
 
 
-def candidates(rules: Sequence[str] | None, betas: Sequence[float] | None, C: float | None = None) -> list[UpdateRule]:
+def candidates(rules: Sequence[str], betas: Sequence[float], C: float | None = None) -> list[UpdateRule]:
     """Every rule with every β, once where β makes no difference; C for all steps `mira`."""
     found = []
     longest = {} if C is None else {"C": C}
-    for name in rules or RULES:
+    for name in rules:
         rule = as_rule(name, **longest)
-        found += [as_rule(name, beta=beta, **longest) for beta in (betas or BETAS)] if rule.uses_beta else [rule]
+        found += [as_rule(name, beta=beta, **longest) for beta in betas] if rule.uses_beta else [rule]
     return list(dict.fromkeys(found))
 
 

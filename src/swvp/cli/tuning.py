@@ -8,39 +8,32 @@ from rich.console import Console
 from rich.table import Table
 
 from swvp.cli.study import Watch
+from swvp.cli.training import Learner
 from swvp.learning.rule import UpdateRule
-from swvp.tagging.corpus import Corpus
-from swvp.tagging.tagger import Tagger
-from swvp.tagging.training import Training
-from swvp.tagging.tune import Trial, tune
+from swvp.training.training import Training
+from swvp.training.tune import Trial, tune
 
-__all__ = ["tune_tagger"]
+__all__ = ["tune_rules"]
 
 
-def tune_tagger(
-    tagger: Tagger,
-    corpus: Corpus,
-    dev: Corpus,
-    tried: Sequence[UpdateRule],
-    jobs: int,
-    messages: Console,
+def tune_rules(
+    learner: Learner, training: Training, tried: Sequence[UpdateRule], jobs: int, messages: Console
 ) -> tuple[list[Trial], Training]:
-    """Try the rules, show the table, set the tagger to the best; all trials and its finished training are returned."""
-    training = tagger.start(corpus, dev)
-    messages.print(f"tuning: {len(tried)} trainings of {tagger.epochs} passes, {jobs} at a time")
+    """Try the rules, show the table, set the learner to the best; all trials and its finished training are returned."""
+    messages.print(f"tuning: {len(tried)} trainings of {learner.epochs} passes, {jobs} at a time")
     with Watch(messages) as watch:
         watch.show(0, len(tried))
         trials, best = tune(
             training,
             tried,
-            epochs=tagger.epochs,
-            patience=tagger.patience,
+            epochs=learner.epochs,
+            patience=learner.patience,
             jobs=jobs,
             watch=lambda trial, done: watch.show(done, len(tried)),
         )
     assert training.dev is not None
     messages.print(tuning_table(trials, training.dev.metric))
-    tagger.rule, tagger.beta = best.rule.name, best.rule.beta
+    learner.rule, learner.beta = best.rule.name, best.rule.beta
     return trials, best
 
 

@@ -1,48 +1,34 @@
 """Owns a training that can be watched: pass after pass, scored on development data, the best pass kept.
 
 Its state is explicit: the weights and their sums in `model`, the counters, the random numbers and the history, so
-that it can be kept on disk and gone on with (`swvp.tagging.checkpoint`).
+that it can be kept on disk and gone on with (`swvp.training.checkpoint`). What is trained is known by the operations of
+its structure only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swvp.learning.perceptron import Epoch, passes
 from swvp.learning.rule import UpdateRule
-from swvp.structures.operations import Floats, Ints
-from swvp.tagging.decoder import Weights
-from swvp.tagging.evaluate import Counts, look_like_phrases
-from swvp.tagging.phrase_counts import PhraseCounter
+from swvp.structures.operations import Floats
 
-__all__ = ["Development", "Progress", "Training", "Watch", "ignore"]
+__all__ = ["Development", "Progress", "Training", "Watch", "Weights", "averaged", "ignore", "sum_of", "weight_names"]
+
+Weights = dict[str, Floats]
+"""The arrays of weights of a model by name, without the room it works in."""
 
 
-class Development:
-    """Held-out sentences: `predict` gives their labels under some weights, as numbers."""
-
-    def __init__(
-        self, predict: Callable[[Weights], NDArray[np.uint32]], gold: NDArray[Any], offsets: Ints, labels: Any
-    ):
-        self.predict, self.gold, self.offsets = predict, gold, offsets
-        all_strings = all(isinstance(label, str) for label in labels)
-        self.counter = PhraseCounter(labels) if all_strings and look_like_phrases([labels]) else None
+class Development(Protocol):
+    """Held-out data: how good some weights are on them, the higher the better, and what that number is called."""
 
     @property
-    def metric(self) -> str:
-        return "accuracy" if self.counter is None else "F1"
+    def metric(self) -> str: ...
 
-    def score(self, weights: Weights) -> float:
-        """The F1 of phrases if the labels are those of phrases, else the share of tokens labelled right."""
-        predicted = self.predict(weights)
-        if self.counter is None:
-            return float(np.mean(predicted == self.gold)) if len(self.gold) else 1.0
-        counts: Counts = self.counter.counts(self.gold, predicted, self.offsets)
-        return counts.f1
+    def score(self, weights: Weights) -> float: ...
 
 
 class Progress(NamedTuple):
@@ -61,7 +47,11 @@ def ignore(progress: Progress) -> None:
 
 
 class Training:
-    """Passes over one problem with one rule; the best pass on `dev`, or the last one, gives the weights."""
+    """Passes over one problem with one rule; the best pass on `dev`, or the last one, gives the weights.
+
+    `model` is a NamedTuple with its weights in fields that begin with w, each with a field of sums (`weight_names`).
+    `kind` says what is trained, for checkpoints: "tagger".
+    """
 
     resumable = True
     stops_without_mistakes = True
@@ -72,12 +62,13 @@ class Training:
         model: Any,
         rule: UpdateRule,
         *,
+        kind: str,
         examples: int,
         average: bool,
         orders: np.random.Generator,
         dev: Development | None = None,
     ):
-        self.problem, self.model, self.rule = problem, model, rule
+        self.problem, self.model, self.rule, self.kind = problem, model, rule, kind
         self.examples, self.average, self.orders, self.dev = examples, average, orders, dev
         self.clock = 0
         self.largest = np.zeros(1)

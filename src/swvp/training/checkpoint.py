@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import re
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,32 +15,41 @@ from swvp import __version__
 from swvp.errors import InputError
 from swvp.learning.perceptron import Epoch
 from swvp.storage.container import read_container, write_container
-from swvp.structures.operations import Floats
-from swvp.tagging.corpus import Corpus
-from swvp.tagging.decoder import refresh
-from swvp.tagging.training import Training, sum_of, weight_names
+from swvp.storage.models import fill, sparse
+from swvp.structures.operations import refresh
+from swvp.training.training import Training, sum_of, weight_names
 
-__all__ = ["remove_checkpoint", "resume", "save_checkpoint", "stamp"]
-
-KIND = "tagger training"
+__all__ = ["Data", "remove_checkpoint", "resume", "save_checkpoint", "stamp"]
 
 
-def stamp(training: Training, options: dict[str, Any], *corpora: Corpus) -> dict[str, Any]:
+class Data(Protocol):
+    """What a training was made of: `parts` are all strings and arrays that tell it from other data."""
+
+    def parts(self) -> Iterable[str | NDArray[Any]]: ...
+
+
+def stamp(training: Training, options: dict[str, Any], *data: Data) -> dict[str, Any]:
     """What a training is: its options, its data as a digest, the program. Equal stamps go to equal weights.
 
-    `corpora` are the texts it was made of: the words of development data are seen nowhere else.
+    `data` are those it was made of, development data too: their words are seen nowhere else.
     """
     digest = hashlib.sha256()
-    for corpus in corpora:
-        columns = [] if corpus.columns is None else zip(corpus.columns.strings, corpus.columns.ids, strict=True)
-        for strings, ids in [*columns, *([] if corpus.labels is None else [corpus.labels])]:
-            digest.update("\0".join(map(str, strings)).encode())
-            digest.update(np.ascontiguousarray(ids).data)
-    arrays = [array for array in training.problem if isinstance(array, np.ndarray)]
-    arrays += [] if training.dev is None else [training.dev.gold, training.dev.offsets]
-    for array in arrays:
-        digest.update(np.ascontiguousarray(array).data)
+    for part in [*(part for one in data for part in one.parts()), *arrays_of(training.problem)]:
+        block = part.encode() if isinstance(part, str) else np.ascontiguousarray(part).reshape(-1).view(np.uint8).data
+        digest.update(f"{len(block)} ".encode())
+        digest.update(block)
     return {"options": options, "data": digest.hexdigest(), "swvp": __version__}
+
+
+def arrays_of(problem: Any) -> list[NDArray[Any]]:
+    """The arrays of a problem, those of the tuples in it too."""
+    if isinstance(problem, np.ndarray):
+        return [problem]
+    return [array for part in problem for array in arrays_of(part)] if isinstance(problem, tuple) else []
+
+
+def kind_of(training: Training) -> str:
+    return f"{training.kind} training"
 
 
 def save_checkpoint(path: Path, training: Training, stamped: dict[str, Any]) -> None:
@@ -59,7 +68,7 @@ def save_checkpoint(path: Path, training: Training, stamped: dict[str, Any]) -> 
             arrays |= sparse(part, getattr(training.model, part))
         if training.best is not None:
             arrays |= sparse(f"best {name}", training.best[name])
-    write_container(path, KIND, meta, arrays)
+    write_container(path, kind_of(training), meta, arrays)
 
 
 def resume(path: Path, training: Training, stamped: dict[str, Any]) -> bool:
@@ -68,7 +77,7 @@ def resume(path: Path, training: Training, stamped: dict[str, Any]) -> bool:
         return False
     advice = "remove it, or use --fresh"
     try:
-        contents = read_container(path, KIND)
+        contents = read_container(path, kind_of(training))
     except InputError as error:
         raise InputError(f"{error}: {advice}") from None
     try:
@@ -115,18 +124,3 @@ def different(there: Any, here: dict[str, Any]) -> list[str]:
     names = [name for name in {**options, **ours} if options.get(name) != ours.get(name)]
     names += [name for name in ("data", "swvp") if there[name] != here[name]]
     return sorted(names)
-
-
-def sparse(name: str, array: Floats) -> dict[str, NDArray[Any]]:
-    flat = array.ravel()
-    places = np.flatnonzero(flat)
-    return {f"{name} places": places, f"{name} values": flat[places]}
-
-
-def fill(array: Floats, arrays: dict[str, NDArray[Any]], name: str) -> None:
-    places, values = arrays[f"{name} places"], arrays[f"{name} values"]
-    if places.shape != values.shape or (len(places) and not 0 <= places.min() <= places.max() < math.prod(array.shape)):
-        raise ValueError(f"its array '{name}' is of another size")
-    flat = array.reshape(-1)
-    flat[:] = 0.0
-    flat[places] = values

@@ -1,0 +1,147 @@
+"""Owns what everything that is trained has in common: the options of its training, its passes, its threads."""
+
+from __future__ import annotations
+
+import inspect
+import numbers
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from swvp.errors import InputError
+from swvp.learning.perceptron import Epoch
+from swvp.learning.rule import UpdateRule, as_rule
+from swvp.storage.models import must, threads
+from swvp.structures.operations import Ints
+from swvp.training.training import Training
+
+__all__ = [
+    "TrainingOptions",
+    "in_shares",
+    "not_fitted",
+    "remake",
+    "restore_passes",
+    "shares",
+    "stored",
+    "stored_passes",
+]
+
+Learner = TypeVar("Learner")
+
+PARTS = ("substructures", "gamma", "approach", "beta", "step", "C")
+
+
+class TrainingOptions:
+    """An estimator with the options of a training among the arguments of its constructor."""
+
+    BETA: ClassVar[float] = 1.0
+    """The β of rules given by name, if none is given."""
+
+    rule: str | UpdateRule
+    substructures: Any
+    gamma: Any
+    approach: str | None
+    beta: float | None
+    step: str | None
+    C: float | None
+    epochs: int
+    average: bool
+    patience: int | None
+    random_state: Any
+    n_jobs: int
+    history_: list[Epoch]
+    dev_scores_: list[float]
+    best_epoch_: int
+
+    def options(self) -> dict[str, Any]:
+        """The arguments of the constructor: that of the class with the options, not of one that a user derived."""
+        classes = [cls for cls in type(self).__mro__ if issubclass(cls, TrainingOptions) and "__init__" in vars(cls)]
+        return {name: getattr(self, name) for name in list(inspect.signature(classes[-1].__init__).parameters)[1:]}
+
+    def _rule(self) -> UpdateRule:
+        """The rule with the parts that were given by themselves."""
+        given = {name: getattr(self, name) for name in PARTS if getattr(self, name) is not None}
+        return as_rule(self.rule, **({"beta": self.BETA} | given if isinstance(self.rule, str) else given))
+
+    def _check_whole(self, names: Sequence[str], optional: Sequence[str] = ()) -> None:
+        """Refuse options that are no whole numbers of at least 1; None is right for those that are `optional`."""
+        for name in (*names, *optional):
+            value = getattr(self, name)
+            if name in optional and value is None:
+                continue
+            if not isinstance(value, numbers.Integral) or int(value) < 1:
+                raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
+
+    def _take_passes(self, training: Training) -> None:
+        """Keep what happened in a training."""
+        self.history_ = training.history
+        self.dev_scores_ = training.scores
+        self.best_epoch_ = training.best_epoch
+
+
+def stored(options: dict[str, Any]) -> dict[str, Any]:
+    """Options as far as a file can hold them: a user's functions are left out."""
+    given, kept = dict(options), {}
+    rule = given["rule"]
+    if isinstance(rule, UpdateRule):
+        own = {name: getattr(rule, name) for name in ("beta", "C") if given[name] is None}  # its name has no numbers
+        given |= own | {"rule": rule.name}
+    for name, value in given.items():
+        if isinstance(value, (set, frozenset)):
+            value = sorted(value, key=str)
+        if isinstance(value, (list, tuple)):
+            value = [list(item) if isinstance(item, tuple) else item for item in value]
+        if isinstance(value, np.generic):
+            value = value.item()
+        if value is None or isinstance(value, (str, int, float, bool, list)):
+            kept[name] = value
+    return kept
+
+
+def stored_passes(learner: TrainingOptions) -> dict[str, Any]:
+    """What happened in training, for a file; without seconds: the same seed gives the same bytes."""
+    return {
+        "history": [epoch.as_dict() | {"seconds": 0.0} for epoch in learner.history_],
+        "dev_scores": learner.dev_scores_,
+        "best_epoch": learner.best_epoch_,
+    }
+
+
+def restore_passes(learner: TrainingOptions, meta: dict[str, Any]) -> None:
+    """Take the passes of a file."""
+    learner.history_ = [Epoch(**epoch) for epoch in meta["history"]]
+    must(all(type(value) in (int, float) for epoch in meta["history"] for value in epoch.values()), "history")
+    learner.dev_scores_ = [float(score) for score in meta["dev_scores"]]
+    learner.best_epoch_ = int(meta["best_epoch"])
+
+
+def remake(make: Callable[..., Learner], options: dict[str, Any]) -> Learner:
+    """An estimator of the class `make` with the options of a file."""
+    return make(**(options | {"n_jobs": threads(options.get("n_jobs"))}))
+
+
+def not_fitted(name: str, call: str = "fit(X, y)") -> Exception:
+    """What to raise if an estimator is used before it is fitted."""
+    from sklearn.exceptions import NotFittedError  # takes a second to import
+
+    return NotFittedError(f"this {name} is not fitted: call {call} first")  # type: ignore[no-any-return]
+
+
+def shares(sentences: int, n_jobs: int) -> list[Ints]:
+    """The numbers of the sentences in parts, one for each thread."""
+    if not isinstance(n_jobs, numbers.Integral) or n_jobs < 1:
+        raise InputError(f"n_jobs must be a whole number of at least 1, not {n_jobs!r}")
+    return np.array_split(np.arange(sentences), max(1, min(int(n_jobs), sentences)))
+
+
+def in_shares(work: Callable[[int, int], object], sentences: int, n_jobs: int) -> None:
+    """Call work(first, end) for parts of the sentences, each in a thread of its own; never for none."""
+    parts = [(int(part[0]), int(part[-1]) + 1) for part in shares(sentences, n_jobs) if len(part)]
+    if len(parts) <= 1:
+        for part in parts:
+            work(*part)
+        return
+    with ThreadPoolExecutor(len(parts)) as pool:
+        list(pool.map(lambda part: work(*part), parts))
