@@ -31,12 +31,26 @@ def chu_liu_edmonds(scores, n, one_root, heads):
 
     Arcs of -inf are used only if there is no tree without them, and then as few as possible.
     """
-    if not greedy(scores, n, one_root, heads):
-        contract(scores, n, one_root, heads)
+    tree = greedy(scores, n, heads)
+    if one_root and children_of_root(n, heads) > 1:
+        contract(scores, n, True, heads)
+    elif not tree:
+        # one child is found more often than not, and without the rule there is less to contract
+        contract(scores, n, False, heads)
+        if one_root and children_of_root(n, heads) > 1:
+            contract(scores, n, True, heads)
 
 
 @kernel
-def greedy(scores, n, one_root, heads):
+def children_of_root(n, heads):
+    count = 0
+    for k in range(n):
+        count += heads[k] == 0
+    return count
+
+
+@kernel
+def greedy(scores, n, heads):
     """Write the best head of each word. Whether they are a tree of allowed arcs, which is the best one then."""
     best = np.empty(n + 1)
     head = np.zeros(n + 1, np.int64)
@@ -51,14 +65,12 @@ def greedy(scores, n, one_root, heads):
             better = scores[h, m] > best[m]
             best[m] = scores[h, m] if better else best[m]
             head[m] = h if better else head[m]
-    roots = 0
+    allowed = True
     for m in range(1, n + 1):
         heads[m - 1] = head[m]
-        roots += head[m] == 0
-        if best[m] == -np.inf:
-            return False
-    if one_root and roots != 1:
-        return n == 0
+        allowed = allowed and best[m] > -np.inf
+    if not allowed:
+        return False
     seen = np.zeros(n + 1, np.int64)
     for start in range(1, n + 1):
         m = start
@@ -131,10 +143,10 @@ def contract(scores, n, one_root, heads):
 @kernel
 def best_head(n, r, value, level):
     """The first head of the best arc into row r."""
-    best = 0
+    best, x, y = 0, value[r, 0], level[r, 0]
     for h in range(1, n + 1):
-        if level[r, h] > level[r, best] or (level[r, h] == level[r, best] and value[r, h] > value[r, best]):
-            best = h
+        better = (level[r, h] > y) | ((level[r, h] == y) & (value[r, h] > x))
+        best, x, y = (h, value[r, h], level[r, h]) if better else (best, x, y)
     return best
 
 
@@ -142,17 +154,21 @@ def best_head(n, r, value, level):
 def merge(n, path, first, last, place, row, value, level, entry, best_value, best_level, made, parent, node):
     """Make one node, numbered `node`, of the cycle path[first:last]: it has the row of the cycle's first."""
     r = path[first]
+    less_x, less_y = best_value[r], best_level[r]
     for h in range(n + 1):
-        value[r, h] -= best_value[r]
-        level[r, h] -= best_level[r]
+        value[r, h] -= less_x
+        level[r, h] -= less_y
     parent[made[r]], made[r] = node, node
     for p in range(first + 1, last):
         c = path[p]
+        less_x, less_y = best_value[c], best_level[c]
         for h in range(n + 1):
-            x, y = value[c, h] - best_value[c], level[c, h] - best_level[c]
-            better = x > value[r, h] or (x == value[r, h] and entry[c, h] < entry[r, h])
-            if y > level[r, h] or (y == level[r, h] and better):
-                value[r, h], level[r, h], entry[r, h] = x, y, entry[c, h]
+            x, y = value[c, h] - less_x, level[c, h] - less_y
+            better = (x > value[r, h]) | ((x == value[r, h]) & (entry[c, h] < entry[r, h]))
+            better = (y > level[r, h]) | ((y == level[r, h]) & better)
+            value[r, h] = x if better else value[r, h]
+            level[r, h] = y if better else level[r, h]
+            entry[r, h] = entry[c, h] if better else entry[r, h]
         parent[made[c]] = node
     for h in range(1, n + 1):
         if place[row[h]] >= first:
