@@ -119,7 +119,9 @@ def contract(scores, n, one_root, heads):
         while not done[r]:
             if place[r] >= 0:
                 first = place[r]
-                merge(n, path, first, length, place, row, value, level, entry, best_value, best_level, made, parent, nodes)
+                merge(
+                    n, path, first, length, place, row, value, level, entry, best_value, best_level, made, parent, nodes
+                )
                 nodes += 1
                 length = first
             path[length], place[r] = r, length

@@ -81,10 +81,7 @@ def best_allowed(scores, n, projective, one_root, heads):
     if projective:
         return eisner_allowed(scores, n, one_root, heads)
     chu_liu_edmonds(scores, n, one_root, heads)
-    for m in range(1, n + 1):
-        if scores[heads[m - 1], m] == -np.inf:
-            return False
-    return True
+    return tree_score(scores, n, heads) > -np.inf
 
 
 @kernel
