@@ -1,0 +1,180 @@
+"""Owns the best dependency tree of any kind: Chu–Liu–Edmonds in Tarjan's form for dense graphs, O(n²).
+
+scores[h, m] is the score of the arc from h to m; node 0 is the root. If the best heads of all words are a tree, it is
+the best one. Else a path follows best heads back from a word. Where it meets itself there is a cycle, and the cycle
+becomes one node: an arc (h, m) into it is worth its score less that of the arc into m it replaces. When the path
+reaches the root, or a word of an earlier path, all its nodes have heads. A cycle's arc then replaces the arc of the
+one node in it that it enters, from the last cycle to the first.
+
+Arcs are compared by level first, then by score: an arc of the root has level -(n + 1) if there may be only one, a
+forbidden arc (-inf) -1 and score 0. Pairs are added and compared as numbers are, so both rules are kept exactly: one
+root, then as few forbidden arcs as possible, then the score. No large number spoils the precision of the scores.
+
+Ties: the smallest head; of arcs from the same head into a cycle, the smallest modifier. Paths start from the words in
+order. With several best trees that fixes which one is found; it need not be the first in any order of trees.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swvp.compiled import kernel
+
+__all__ = ["chu_liu_edmonds"]
+
+EXCLUDED = -(2**40)  # the level of arcs inside a node
+
+
+@kernel
+def chu_liu_edmonds(scores, n, one_root, heads):
+    """Write the heads of the best tree of n words into heads[:n], with exactly one child of the root if `one_root`.
+
+    Arcs of -inf are used only if there is no tree without them, and then as few as possible.
+    """
+    tree = greedy(scores, n, heads)
+    if one_root and children_of_root(n, heads) > 1:
+        contract(scores, n, True, heads)
+    elif not tree:
+        # one child is found more often than not, and without the rule there is less to contract
+        contract(scores, n, False, heads)
+        if one_root and children_of_root(n, heads) > 1:
+            contract(scores, n, True, heads)
+
+
+@kernel
+def children_of_root(n, heads):
+    count = 0
+    for k in range(n):
+        count += heads[k] == 0
+    return count
+
+
+@kernel
+def greedy(scores, n, heads):
+    """Write the best head of each word. Whether they are a tree of allowed arcs, which is the best one then."""
+    best = np.empty(n + 1)
+    head = np.zeros(n + 1, np.int64)
+    for m in range(1, n + 1):
+        best[m] = scores[0, m]
+    for h in range(1, n + 1):
+        for m in range(1, h):
+            better = scores[h, m] > best[m]
+            best[m] = scores[h, m] if better else best[m]
+            head[m] = h if better else head[m]
+        for m in range(h + 1, n + 1):
+            better = scores[h, m] > best[m]
+            best[m] = scores[h, m] if better else best[m]
+            head[m] = h if better else head[m]
+    allowed = True
+    for m in range(1, n + 1):
+        heads[m - 1] = head[m]
+        allowed = allowed and best[m] > -np.inf
+    if not allowed:
+        return False
+    seen = np.zeros(n + 1, np.int64)
+    for start in range(1, n + 1):
+        m = start
+        while m > 0 and seen[m] == 0:
+            seen[m] = start
+            m = head[m]
+        if m > 0 and seen[m] == start:
+            return False
+    return True
+
+
+@kernel
+def contract(scores, n, one_root, heads):
+    """Write the heads of the best tree, found by contraction.
+
+    Row r of `value`, `level` and `entry` belongs to a node made of one word or more: what the arc from h into it is
+    worth, and which word it enters. `row[h]` is the row of the node that h is part of.
+    """
+    value = np.empty((n + 1, n + 1))
+    level = np.zeros((n + 1, n + 1), np.int64)
+    entry = np.empty((n + 1, n + 1), np.int64)
+    for m in range(1, n + 1):
+        for h in range(n + 1):
+            entry[m, h] = m
+            value[m, h] = scores[h, m]
+            if value[m, h] == -np.inf:
+                value[m, h], level[m, h] = 0.0, -1
+        if one_root:
+            level[m, 0] -= n + 1
+        value[m, m], level[m, m] = 0.0, EXCLUDED
+    row = np.arange(n + 1)
+    # nodes are numbered in the order they are made, words first; made[r] is the node of row r
+    made = np.arange(n + 1)
+    nodes = n + 1
+    parent, head, modifier = np.zeros((3, 2 * n + 1), np.int64)
+    best_value, best_level = np.zeros(n + 1), np.zeros(n + 1, np.int64)
+    path = np.empty(n + 1, np.int64)
+    place = np.full(n + 1, -1)  # of a row in the path
+    done = np.zeros(n + 1, np.bool_)
+    done[0] = True
+    for start in range(1, n + 1):
+        if done[row[start]]:
+            continue
+        length = 0
+        r = start
+        while not done[r]:
+            if place[r] >= 0:
+                first = place[r]
+                merge(
+                    n, path, first, length, place, row, value, level, entry, best_value, best_level, made, parent, nodes
+                )
+                nodes += 1
+                length = first
+            path[length], place[r] = r, length
+            length += 1
+            h = best_head(n, r, value, level)
+            best_value[r], best_level[r] = value[r, h], level[r, h]
+            head[made[r]], modifier[made[r]] = h, entry[r, h]
+            r = row[h]
+        for p in range(length):
+            done[path[p]], place[path[p]] = True, -1
+    replaced = np.zeros(nodes, np.bool_)
+    for node in range(nodes - 1, 0, -1):
+        if not replaced[node]:
+            m = modifier[node]
+            heads[m - 1] = head[node]
+            while m != node:
+                replaced[m] = True
+                m = parent[m]
+
+
+@kernel
+def best_head(n, r, value, level):
+    """The first head of the best arc into row r."""
+    best, x, y = 0, value[r, 0], level[r, 0]
+    for h in range(1, n + 1):
+        better = (level[r, h] > y) | ((level[r, h] == y) & (value[r, h] > x))
+        best, x, y = (h, value[r, h], level[r, h]) if better else (best, x, y)
+    return best
+
+
+@kernel
+def merge(n, path, first, last, place, row, value, level, entry, best_value, best_level, made, parent, node):
+    """Make one node, numbered `node`, of the cycle path[first:last]: it has the row of the cycle's first."""
+    r = path[first]
+    less_x, less_y = best_value[r], best_level[r]
+    for h in range(n + 1):
+        value[r, h] -= less_x
+        level[r, h] -= less_y
+    parent[made[r]], made[r] = node, node
+    for p in range(first + 1, last):
+        c = path[p]
+        less_x, less_y = best_value[c], best_level[c]
+        for h in range(n + 1):
+            x, y = value[c, h] - less_x, level[c, h] - less_y
+            better = (x > value[r, h]) | ((x == value[r, h]) & (entry[c, h] < entry[r, h]))
+            better = (y > level[r, h]) | ((y == level[r, h]) & better)
+            value[r, h] = x if better else value[r, h]
+            level[r, h] = y if better else level[r, h]
+            entry[r, h] = entry[c, h] if better else entry[r, h]
+        parent[made[c]] = node
+    for h in range(1, n + 1):
+        if place[row[h]] >= first:
+            row[h] = r
+            value[r, h], level[r, h] = 0.0, EXCLUDED
+    for p in range(first, last):
+        place[path[p]] = -1
