@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from swvp.data.table import CONLLU, Column, Table
 from swvp.errors import InputError
 
-__all__ = ["check_ids", "check_ranges", "check_trees", "heads_of", "sizes"]
+__all__ = ["Heads", "Ints", "check_ids", "check_ranges", "check_trees", "heads_of", "positions", "sizes"]
 
 Ints = NDArray[np.int64]
 Heads = NDArray[np.int32]
