@@ -160,6 +160,8 @@ def changed(old, new):
         (changed("1-2\tV", "2-1\tV"), "a.conllu:2: the range 2-1 needs"),
         (changed("1-2\tV", "1-\tV"), "a.conllu:2: the ID '1-' is no word (1), range (2-3) or empty node (4.1)"),
         (changed("\n# only", "\n1-1" + "\t_" * 9 + "\n\n# only"), "a.conllu:8: the range 1-1 needs the words 1 to 1"),
+        (changed("\n1\tV", "\n1-1" + "\t_" * 9 + "\n1\tV"), "a.conllu:3: the range 1-1 overlaps the range before it"),
+        (changed("\n3\tal", "\n2-3" + "\t_" * 9 + "\n3\tal"), "a.conllu:6: the range 2-3 needs the words 2 to 3"),
         (CONLLU + "\n2-3" + "\t_" * 9, "a.conllu:11: the range 2-3 needs"),
         (changed("1-2\tV", "one\tV"), "a.conllu:2: the first column of CoNLL-U is the token's number"),
         (changed("\tSpaceAfter=No", ""), "a.conllu:6: 9 columns, 10 in CoNLL-U, between tabs"),
@@ -311,4 +313,6 @@ def test_a_text_is_a_treebank():
     assert treebank.heads.tolist() == [0, 1, 1, 0]
     assert treebank.place(0) == "text:3"
     assert write_trees(treebank.table, treebank.heads, treebank.labels).decode() == CONLLU
+    with pytest.raises(InputError, match="text: half a character"):
+        Treebank.from_text("1\t\ud800")
     assert Treebank.from_text("1\ta\t_\t_\t_\t_", heads=False).words.strings == ["a"]

@@ -67,7 +67,10 @@ class Attachment(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Tokens of a kind: in the gold trees, in the prediction, and the gold ones with the right head, and label too."""
+    """Tokens of a kind: in the gold trees, in the prediction, and the gold ones with the right head, and label too.
+
+    Shares of nothing are None.
+    """
 
     gold: int
     predicted: int
@@ -75,12 +78,22 @@ class Group(NamedTuple):
     both: int | None
 
     @property
-    def uas(self) -> float:
-        return share(self.heads, self.gold) or 0.0
+    def uas(self) -> float | None:
+        return share(self.heads, self.gold) if self.gold else None
 
     @property
     def las(self) -> float | None:
-        return share(self.both, self.gold)
+        return share(self.both, self.gold) if self.gold else None
+
+    @property
+    def precision(self) -> float | None:
+        """The share of predicted tokens of the kind with the right head, if these are of the kind in gold too."""
+        return share(self.heads, self.predicted) if self.predicted else None
+
+    @property
+    def labelled_precision(self) -> float | None:
+        """The same, with the right label too."""
+        return share(self.both, self.predicted) if self.predicted else None
 
     @property
     def wrong(self) -> int:

@@ -57,9 +57,10 @@ def check_ids(table: Table) -> None:
 
 
 def check_ranges(table: Table) -> None:
-    """A range such as 3-4 must be followed by word 3, in a sentence that has a word 4."""
+    """A range such as 3-4 must be followed by word 3, in a sentence that has a word 4, and ranges must not overlap."""
     text = b"\n" + table.content.tobytes()
     begins = table.fields[:, 0, 0] + 1
+    covered = -1  # the last token in a range
     for match in NOT_A_WORD.finditer(text):
         given = match[1]
         known = NOT_A_WORD_ID.fullmatch(given)
@@ -70,6 +71,9 @@ def check_ranges(table: Table) -> None:
             raise InputError(f"{place_in(table, text, match.start())}: {what}")
         low, high = int(known[1]), int(known[2])
         token = int(np.searchsorted(begins, match.start()))
+        if token <= covered:
+            what = f"the range {low}-{high} overlaps the range before it"
+            raise InputError(f"{place_in(table, text, match.start())}: {what}")
         size = position = 0
         if token < table.tokens and not re.search(rb"\n[ \t\r]*\n", text[match.start(1) : begins[token]]):
             sentence = int(np.searchsorted(table.offsets, token, side="right")) - 1
@@ -78,6 +82,7 @@ def check_ranges(table: Table) -> None:
         if not (low == position and low <= high <= size):
             what = f"the range {low}-{high} needs the words {low} to {high} on the lines after it"
             raise InputError(f"{place_in(table, text, match.start())}: {what}")
+        covered = token + high - low
 
 
 def place_in(table: Table, text: bytes, at: int) -> str:
@@ -127,10 +132,11 @@ def check_trees(heads: Heads, offsets: Ints, place: Callable[[int], str]) -> Non
 
 def cycle_above(heads: Heads, word: int) -> list[int]:
     """The cycle that the heads of a word lead to, from its first word on."""
-    seen: list[int] = []
+    seen: dict[int, None] = {}
     while word not in seen:
-        seen.append(word)
+        seen[word] = None
         word = int(heads[word - 1])
-    cycle = seen[seen.index(word) :]
+    path = list(seen)
+    cycle = path[path.index(word) :]
     least = cycle.index(min(cycle))
     return cycle[least:] + cycle[:least]

@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from swvp.parsing.attachment import Attachment, Group
 from swvp.scoring.confusion import Confusion
 from swvp.scoring.counts import Counts
 from swvp.scoring.html import html_table
 
-__all__ = ["TreeScores", "percent"]
+__all__ = ["Row", "TreeScores", "percent"]
+
+
+class Row(NamedTuple):
+    """A row of a table: UAS and LAS of the gold tokens of a kind; `precision` is of the predicted ones of that kind.
+
+    The precision of arcs is that of their heads, the precision of a label that of head and label; None for tokens that
+    are of the same kind in gold and prediction.
+    """
+
+    name: str
+    uas: float | None
+    las: float | None
+    precision: float | None
+    gold: int
+    wrong: int
 
 
 @dataclass(frozen=True)
@@ -57,15 +72,20 @@ class TreeScores:
         ]
         return [(name, scores) for name, scores in rows if scores is not None]
 
-    def tables(self) -> list[tuple[str, dict[str, Group]]]:
-        """The groups, with their names."""
-        return [
-            ("arc", self.by_direction | {f"not projective in {key}": one for key, one in self.not_projective.items()}),
-            ("length of the arc", self.by_length),
-            ("length of the sentence", self.by_sentence_length),
-            ("label", self.by_label),
-            ("UPOS", self.by_upos),
+    def tables(self) -> list[tuple[str, list[Row]]]:
+        """What tables show of the groups, with the names of the tables."""
+        arcs = rows_of(self.by_direction, "precision")
+        gold, found = self.not_projective["gold"], self.not_projective["prediction"]
+        if gold.gold or found.gold:
+            arcs.append(Row("not projective", gold.uas, gold.las, found.uas, gold.gold, gold.wrong))
+        tables = [
+            ("arc", arcs),
+            ("length of the arc", rows_of(self.by_length, "precision")),
+            ("length of the sentence", rows_of(self.by_sentence_length)),
+            ("label", rows_of(self.by_label, "labelled_precision")),
+            ("UPOS", rows_of(self.by_upos)),
         ]
+        return [(name, rows) for name, rows in tables if rows]
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON; `confusions` are the wrong pairs of labels, the most frequent first."""
@@ -94,13 +114,18 @@ class TreeScores:
             for name, one in self.attachments()
         ]
         tables = [html_table("Trees", headings, rows)]
-        for name, table in self.tables():
-            lines = [
-                [key, percent(group.uas), percent(group.las), str(group.gold), str(group.predicted)]
-                for key, group in table.items()
-            ]
-            tables.append(html_table(f"By {name}", [name, "UAS", "LAS", "gold", "predicted"], lines))
+        headings = ["UAS", "LAS", "precision", "gold", "wrong"]
+        for name, lines in self.tables():
+            cells = [[line.name, *map(percent, line[1:4]), str(line.gold), str(line.wrong)] for line in lines]
+            tables.append(html_table(f"By {name}", [name, *headings], cells))
         return "".join(tables)
+
+
+def rows_of(table: dict[str, Group], precision: str | None = None) -> list[Row]:
+    return [
+        Row(name, one.uas, one.las, getattr(one, precision) if precision else None, one.gold, one.wrong)
+        for name, one in table.items()
+    ]
 
 
 def percent(share: float | None) -> str:

@@ -54,7 +54,11 @@ class Treebank:
         array([2, 0], dtype=int32)
         """
         widths = WITH_HEADS if heads else WITHOUT_HEADS
-        return treebank_of_table(Table("text", text.encode(), "utf-8", conllu=True, widths=widths), heads=heads)
+        try:
+            content = text.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(f"text: half a character ({text[error.start]!a})") from None
+        return treebank_of_table(Table("text", content, "utf-8", conllu=True, widths=widths), heads=heads)
 
     @property
     def tokens(self) -> int:
