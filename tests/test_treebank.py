@@ -125,7 +125,7 @@ def test_a_file_may_end_after_the_labels(tmp_path):
 @pytest.mark.parametrize("label", ["", "a\tb", "a\nb"])
 def test_a_label_that_breaks_the_file_is_refused(tmp_path, label):
     table = read_table(written(tmp_path, CONLLU))
-    with pytest.raises(InputError, match="cannot be written into a column"):
+    with pytest.raises(InputError, match="cannot be written: it is empty"):
         write_trees(table, np.zeros(4, np.int32), Column([label], np.zeros(4, np.int32)))
     with pytest.raises(InputError, match="has 4 words: heads and labels must be as many"):
         write_trees(table, np.zeros(3, np.int32), None)
@@ -171,6 +171,8 @@ def changed(old, new):
         (CONLLU.encode("latin-1"), "a.conllu:1: byte 0xe1 is not utf-8; name the encoding"),
         (CONLLU.replace("\n", "\r"), "a.conllu: its lines end in CR only"),
         ("1\ta" + "\t_" * 8, "a.conllu: a treebank without heads (_ everywhere); give one with heads"),
+        (changed("\tobl\t", "\t\t"), "a.conllu:6: the label (DEPREL) '' is empty or has an end of line in it"),
+        (changed("\tobl\t", "\to\rl\t"), "a.conllu:6: the label (DEPREL) 'o\\rl' is empty or has an end of line"),
         ("", "a.conllu: no token in it"),
         ("# x\n", "a.conllu: no token in it"),
     ],

@@ -99,7 +99,7 @@ def heads_of(column: Column, path: str, place: Callable[[int], str]) -> Heads:
     token = first(heads < 0)
     if token is not None:
         given = column.strings[column.ids[token]]
-        what = "no head (_)" if given == "_" else f"the head '{given[:20]}' is not a number"
+        what = "no head (_)" if given == "_" else f"the head {given[:20]!r} is not a number"
         raise InputError(f"{place(token)}: {what}; it is the ID of another word, or 0 for the root")
     return heads.astype(np.int32)
 

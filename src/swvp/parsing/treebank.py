@@ -125,7 +125,12 @@ def treebank_of_table(table: Table, *, heads: bool) -> Treebank:
         return Treebank(*columns, table.offsets, table=table)
     trees = heads_of(table.column(HEAD), table.path, table.place)
     check_trees(trees, table.offsets, table.place)
-    return Treebank(*columns, table.offsets, trees, table.column(DEPREL), table)
+    labels = table.column(DEPREL)
+    for number, label in enumerate(labels.strings):
+        if not is_label(label):
+            place = table.place(int(np.argmax(labels.ids == number)))
+            raise InputError(f"{place}: the label (DEPREL) {label!r} is empty or has an end of line in it")
+    return Treebank(*columns, table.offsets, trees, labels, table)
 
 
 def treebank_of(sentences: Sequence[Sequence[Any]], heads: Any = None, labels: Any = None) -> Treebank:
@@ -164,9 +169,14 @@ def write_trees(table: Table, heads: Heads, labels: Column | None) -> bytes:
     columns = {HEAD: Column([str(number) for number in range(most + 1)], np.asarray(heads, np.int32))}
     if labels is not None:
         for label in labels.strings:
-            if not label or any(character in label for character in "\t\n\r"):
+            if not is_label(label):
                 raise InputError(
-                    f"the label {label!r} cannot be written into a column: it is empty or has blanks in it"
+                    f"the label {label!r} cannot be written: it is empty or has tabs or ends of lines in it"
                 )
         columns[DEPREL] = labels
     return table.replace_columns(columns)
+
+
+def is_label(label: str) -> bool:
+    """Whether a label fits into a column."""
+    return label != "" and not any(character in label for character in "\t\n\r")
