@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from swvp.errors import InputError
-from swvp.tagging import compare as module
+from swvp.scoring import paired as module
 from swvp.tagging.compare import compare, paired_bootstrap, paired_permutation, sentence_counts
 from swvp.tagging.evaluate import evaluate_phrases, token_accuracy
 

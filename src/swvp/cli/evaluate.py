@@ -1,4 +1,4 @@
-"""Owns `swvp evaluate`: the scores of predicted labels, and of two predictions against each other."""
+"""Owns `swvp evaluate`: the scores of predicted labels or trees, and of two predictions against each other."""
 
 from __future__ import annotations
 
@@ -29,7 +29,11 @@ Examples:
   swvp evaluate gold.conllu predicted.conllu --target feats --json scores.json
 
   swvp evaluate gold.txt predicted.txt --compare other.txt
+
+  swvp evaluate gold.conllu predicted.conllu --trees --compare other.conllu
 """
+
+TREE_TARGETS = ("head", "heads", "tree", "trees", "uas", "las")
 
 
 def evaluate(
@@ -48,6 +52,10 @@ def evaluate(
         str | None,
         typer.Option(help="The files are CoNLL-U: upos (as for names in .conllu), xpos, feats or deprel."),
     ] = None,
+    trees: Annotated[
+        bool,
+        typer.Option("--trees", help="Score dependency trees of CoNLL-U or CoNLL-X, whatever the files' names."),
+    ] = False,
     train: Annotated[
         Path | None, typer.Option(help="File with the known words: scores also of known and unknown ones.")
     ] = None,
@@ -63,7 +71,10 @@ def evaluate(
     ] = None,
     encoding: Annotated[str, typer.Option(help="Encoding of the files.")] = "utf-8",
 ) -> None:
-    """Score predicted labels: tokens, labels, sentences, and phrases as conlleval does; compare two predictions."""
+    """Score predicted labels (tokens, labels, phrases as conlleval does) or dependency trees; compare two predictions.
+
+    Trees are scored as the CoNLL scorers do: UAS, LAS, with and without punctuation, by label, length and more.
+    """
     from swvp.data.table import is_conllu
     from swvp.tagging.align import check_same_tokens
     from swvp.tagging.labelled import Labelled, read_labelled
@@ -73,12 +84,32 @@ def evaluate(
     files = [path for path in (gold, predicted, compare, train) if path is not None]
     if [str(path) for path in files].count("-") > 1:
         raise InputError("only one file can be - (standard input)")
+    if confusion < 0:
+        raise InputError(f"--confusion must be at least 0, not {confusion}")
+    if trees:
+        labels = {"--column": column, "--target": target, "--train": train, "--phrases": phrases}
+        for name, value in labels.items():
+            if value is not None:
+                raise InputError(f"{name} is for labels: it cannot be used with --trees")
+        from swvp.cli.tree_scores import evaluate_tree_files
+
+        evaluate_tree_files(
+            gold,
+            predicted,
+            compare,
+            confusion=confusion,
+            samples=samples,
+            seed=seed,
+            json_file=json_file,
+            encoding=encoding,
+        )
+        return
+    if target in TREE_TARGETS:
+        raise InputError(f"trees are scored with --trees, not with --target {target}")
     if target is not None and target not in TARGETS:
         raise unknown_name("target", target, TARGETS)
     if target is not None and column is not None:
         raise InputError("--column and --target exclude each other")
-    if confusion < 0:
-        raise InputError(f"--confusion must be at least 0, not {confusion}")
     any_conllu = any(map(is_conllu, files))
 
     def read(path: Path, *columns: int | str | None) -> Labelled:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,19 +36,30 @@ class Table:
 
     `content` is the text in UTF-8; `fields[t, c]` where field c of token t begins and ends in it; `lines[t]` the line
     of token t, from 1; `offsets` where each sentence begins, and where the last one ends. `mark` is the byte order mark
-    the file began with, if any.
+    the file began with, if any. `widths` are the numbers of columns that CoNLL-U may have; its first token decides.
     """
 
-    def __init__(self, path: str | Path, text: bytes, encoding: str, *, conllu: bool, mark: bytes = b""):
+    def __init__(
+        self,
+        path: str | Path,
+        text: bytes,
+        encoding: str,
+        *,
+        conllu: bool,
+        mark: bytes = b"",
+        widths: Sequence[int] = (len(CONLLU),),
+    ):
         self.path, self.encoding, self.conllu, self.mark = str(path), encoding, conllu, mark
         self.content = np.frombuffer(text, np.uint8)
         self.tabs, self.width = True, len(CONLLU)
+        if b"\n" not in text and b"\r" in text.strip(b"\r"):
+            raise InputError(f"{path}: its lines end in CR only; convert them to LF, as with tr '\\r' '\\n'")
         if not conllu:
-            line = first_line(text)
+            line = first_line(text, DOCUMENT_START.tobytes())
             self.tabs = b"\t" in line
             self.width = len(line.split(b"\t") if self.tabs else re.findall(rb"[^ ]+", line))
-            if b"\n" not in text and b"\r" in text.strip(b"\r"):
-                raise InputError(f"{path}: its lines end in CR only; convert them to LF, as with tr '\\r' '\\n'")
+        elif (width := first_line(text, b"#").count(b"\t") + 1) in widths:
+            self.width = width
         # a token has at least one byte for each field, its separator or its newline: a wide line makes no large table
         newlines = int(np.count_nonzero(self.content == ord("\n")))
         room = min(newlines, (len(text) + 1) // max(self.width, 1)) + 1
@@ -120,6 +131,20 @@ class Table:
         """The text with another string in a column, in the table's encoding."""
         return self._splice(self.fields[:, number, 0], self.fields[:, number, 1], column.strings, column.ids)
 
+    def replace_columns(self, columns: Mapping[int, Column]) -> bytes:
+        """The text with other strings in several columns; those after the last one there is are added, in order."""
+        numbers = sorted(columns)
+        begins, ends = np.empty((2, self.tokens, len(numbers)), np.int64)
+        which = np.empty((self.tokens, len(numbers)), np.int32)
+        strings: list[str] = []
+        for k, number in enumerate(numbers):
+            there = number < self.width
+            begins[:, k] = self.fields[:, number, 0] if there else self.fields[:, -1, 1]
+            ends[:, k] = self.fields[:, number, 1] if there else self.fields[:, -1, 1]
+            which[:, k] = columns[number].ids + len(strings)
+            strings += columns[number].strings if there else ["\t" + string for string in columns[number].strings]
+        return self._splice(begins.ravel(), ends.ravel(), strings, which.ravel())
+
     def append(self, column: Column) -> bytes:
         """The text with one more column, in the table's encoding."""
         separator = "\t" if self.tabs else " "
@@ -142,14 +167,13 @@ class Table:
             raise InputError(f"the label with '{character}' cannot be written in {self.encoding}: use utf-8") from None
 
 
-def first_line(text: bytes) -> bytes:
-    """The first line of a token."""
-    document_start = DOCUMENT_START.tobytes()
+def first_line(text: bytes, skipped: bytes) -> bytes:
+    """The first line of a token: not empty, not one that starts with `skipped`."""
     begin = 0
     while begin < len(text):
         end = text.find(b"\n", begin)
         line = text[begin : end if end >= 0 else len(text)]
-        if line.strip(b" \t\r") and not line.startswith(document_start):
+        if line.strip(b" \t\r") and not line.startswith(skipped):
             return line.rstrip(b"\r")
         begin = end + 1 if end >= 0 else len(text)
     return b""
@@ -160,12 +184,18 @@ def is_conllu(path: str | Path) -> bool:
     return re.search(r"\.conllu(\.gz)?$", str(path)) is not None
 
 
-def read_table(path: str | Path, *, encoding: str = "utf-8", conllu: bool | None = None) -> Table:
+def read_table(
+    path: str | Path,
+    *,
+    encoding: str = "utf-8",
+    conllu: bool | None = None,
+    widths: Sequence[int] = (len(CONLLU),),
+) -> Table:
     """Read a file (plain, .gz, or - for standard input) of tokens.
 
     A column file has the same number of columns on all lines, between tabs if the first line has one, else between
     blanks; lines that start with -DOCSTART- are skipped. A byte order mark, CRLF, several empty lines and a missing
-    last newline are fine. CoNLL-U is known by the file's name (.conllu), or asked for.
+    last newline are fine. CoNLL-U is known by the file's name (.conllu), or asked for; `widths` are those it may have.
     """
     whole = read_bytes(path)
     content = whole.removeprefix(codecs.BOM_UTF8)
@@ -190,4 +220,5 @@ def read_table(path: str | Path, *, encoding: str = "utf-8", conllu: bool | None
             line = text.count("\n", 0, error.start) + 1
             raise InputError(f"{path}:{line}: half a character ({text[error.start]!a}), read as {encoding}") from None
         mark += "\ufeff".encode(encoding) if text.startswith("\ufeff") else b""
-    return Table(path, content, encoding, conllu=is_conllu(path) if conllu is None else conllu, mark=mark)
+    conllu = is_conllu(path) if conllu is None else conllu
+    return Table(path, content, encoding, conllu=conllu, mark=mark, widths=widths)

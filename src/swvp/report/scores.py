@@ -9,12 +9,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from swvp.tagging.confusion import Confusion
-from swvp.tagging.evaluate import Counts
+from swvp.scoring.confusion import Confusion
+from swvp.scoring.counts import Counts
 from swvp.tagging.scores import TagScores
 
 if TYPE_CHECKING:
-    from swvp.tagging.compare import Comparison  # needs NumPy, the other scores do not
+    from swvp.scoring.paired import Comparison  # needs NumPy, the other scores do not
 
 __all__ = ["print_comparison", "print_confusions", "print_scores"]
 

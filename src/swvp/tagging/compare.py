@@ -1,73 +1,20 @@
-"""Owns the comparison of two predictions of the same sentences: the difference, its interval, two paired tests.
+"""Owns the comparison of two predictions of labels: by token accuracy, or by the F1 of phrases.
 
-A score is Σ right / Σ of over the sentences: of a sentence's tokens, those labelled right (accuracy); or, of its gold
-and predicted phrases together, those in both, counted twice (F1). Whole sentences are drawn, never tokens: the tokens
-of a sentence are not independent. Sentences with the same counts are one group, and only how often a group is drawn
-is drawn; this changes no distribution, only the time.
+Counted are, of a sentence's tokens, those labelled right (accuracy); or, of its gold and predicted phrases together,
+those in both, counted twice (F1). The tests are those of `scoring/paired.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from swvp.errors import InputError, unknown_name
+from swvp.errors import unknown_name
+from swvp.scoring.paired import Comparison, Ints, compare_counts, paired_bootstrap, paired_permutation
 from swvp.tagging.evaluate import Labels, paired, phrases
-from swvp.tagging.html import html_table
 
-__all__ = ["MEASURES", "Comparison", "compare", "paired_bootstrap", "paired_permutation", "sentence_counts"]
+__all__ = ["TAG_MEASURES", "Comparison", "compare", "paired_bootstrap", "paired_permutation", "sentence_counts"]
 
-MEASURES = {"accuracy": "token accuracy", "f1": "phrase F1"}
-LEVEL = 0.95
-CELLS = 1 << 20  # drawn at once, to bound the memory
-ROUNDING = 1e-12
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Scores as shares, `difference` = `second` - `first`; the tests are those of the functions of their names."""
-
-    measure: str
-    first: float
-    second: float
-    difference: float
-    interval: tuple[float, float]
-    bootstrap_p: float
-    permutation_p: float
-    sentences: int
-    samples: int
-    seed: int
-
-    @property
-    def name(self) -> str:
-        """What is compared, in words."""
-        return MEASURES[self.measure]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Everything, ready for JSON."""
-        return {**asdict(self), "interval": list(self.interval)}
-
-    def rows(self) -> list[tuple[str, str]]:
-        """What a table shows, in percent."""
-        low, high = self.interval
-        return [
-            ("first", f"{100 * self.first:.2f}"),
-            ("second", f"{100 * self.second:.2f}"),
-            ("second - first", f"{100 * self.difference:+.2f}"),
-            (f"{LEVEL:.0%} interval", f"{100 * low:+.2f} to {100 * high:+.2f}"),
-            ("p, paired bootstrap", f"{self.bootstrap_p:.4f}"),
-            ("p, paired permutation", f"{self.permutation_p:.4f}"),
-        ]
-
-    def _repr_html_(self) -> str:
-        return html_table(f"Compared by {self.name}", ["", ""], self.rows())
+TAG_MEASURES = ("accuracy", "f1")
 
 
 def compare(
@@ -88,12 +35,7 @@ def compare(
     """
     gold = list(gold)
     a, b = sentence_counts(gold, first, measure), sentence_counts(gold, second, measure)
-    bootstrap_p, interval = paired_bootstrap(a, b, samples=samples, seed=seed)
-    permutation_p = paired_permutation(a, b, samples=samples, seed=seed)
-    score_a, score_b = (float(score(counts.sum(axis=0))) for counts in (a, b))
-    return Comparison(
-        measure, score_a, score_b, score_b - score_a, interval, bootstrap_p, permutation_p, len(a), samples, seed
-    )
+    return compare_counts(measure, a, b, samples=samples, seed=seed)
 
 
 def sentence_counts(gold: Labels, predicted: Labels, measure: str = "accuracy") -> Ints:
@@ -104,8 +46,8 @@ def sentence_counts(gold: Labels, predicted: Labels, measure: str = "accuracy") 
     >>> sentence_counts([["B-X", "O"]], [["B-X", "B-X"]], "f1").tolist()
     [[2, 3]]
     """
-    if measure not in MEASURES:
-        raise unknown_name("measure", measure, MEASURES)
+    if measure not in TAG_MEASURES:
+        raise unknown_name("measure", measure, TAG_MEASURES)
     rows = []
     for a, b in paired(gold, predicted):
         if measure == "accuracy":
@@ -114,80 +56,3 @@ def sentence_counts(gold: Labels, predicted: Labels, measure: str = "accuracy") 
             in_gold, in_predicted = set(phrases(a)), set(phrases(b))
             rows.append((2 * len(in_gold & in_predicted), len(in_gold) + len(in_predicted)))
     return np.array(rows, np.int64).reshape(-1, 2)
-
-
-def paired_bootstrap(
-    first: Ints, second: Ints, *, samples: int = 10_000, seed: int = 0
-) -> tuple[float, tuple[float, float]]:
-    """The two-sided p-value and the 95 % interval of the difference d = score(second) - score(first).
-
-    Each sample draws as many sentences as there are, with replacement, the same for both, and has its difference d*.
-    The interval is from the 2.5 % to the 97.5 % quantile of the d* (percentile interval). For the p-value, the d* are
-    moved to have no difference on the whole: p = (1 + the number of samples with |d* - d| >= |d|) / (1 + samples).
-    """
-    check(first, second, samples, seed)
-    groups, sizes = np.unique(np.hstack([first, second]), axis=0, return_counts=True)
-    rng = np.random.default_rng([seed, 0])
-    observed = differences(sizes @ groups)
-    drawn = np.concatenate(
-        [
-            differences(rng.multinomial(len(first), sizes / len(first), size=size) @ groups)
-            for size in portions(samples, len(groups))
-        ]
-    )
-    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return share_as_large(drawn - observed, observed), (float(low), float(high))
-
-
-def paired_permutation(first: Ints, second: Ints, *, samples: int = 10_000, seed: int = 0) -> float:
-    """The two-sided p-value of approximate randomisation.
-
-    Each sample swaps the two predictions of each sentence with probability 1/2, independently, and has the difference
-    d* = score(second) - score(first) of what comes out: p = (1 + the number of samples with |d*| >= |d|) /
-    (1 + samples), where d is the difference without swaps.
-    """
-    check(first, second, samples, seed)
-    groups, sizes = np.unique(second - first, axis=0, return_counts=True)
-    rng = np.random.default_rng([seed, 1])
-    total = np.concatenate([first.sum(axis=0), second.sum(axis=0)])
-    drawn = []
-    for size in portions(samples, len(groups)):
-        moved = rng.binomial(sizes, 0.5, size=(size, len(groups))) @ groups
-        drawn.append(differences(total + np.hstack([moved, -moved])))
-    return share_as_large(np.concatenate(drawn), differences(total))
-
-
-def differences(sums: Ints) -> Floats:
-    """score(second) - score(first) of sums (right, of, right, of): first, second; also of a row of each sample."""
-    return score(sums[..., 2:]) - score(sums[..., :2])
-
-
-def score(sums: Ints) -> Floats:
-    """right / of; 0 where there is nothing, as conlleval has it."""
-    right, of = sums[..., 0], sums[..., 1]
-    result: Floats = right / np.maximum(of, 1)
-    return result
-
-
-def share_as_large(drawn: Floats, observed: Floats) -> float:
-    """The p-value; the observed difference counts as one more sample, so that it is never 0."""
-    large = np.count_nonzero(np.abs(drawn) >= np.abs(observed) - ROUNDING)
-    return (1 + int(large)) / (1 + len(drawn))
-
-
-def portions(samples: int, width: int) -> Iterator[int]:
-    """Numbers of samples that sum to all of them, each small enough for the memory."""
-    most = max(CELLS // width, 1)
-    for begin in range(0, samples, most):
-        yield min(most, samples - begin)
-
-
-def check(first: Ints, second: Ints, samples: int, seed: int) -> None:
-    if len(first) != len(second):
-        raise InputError(f"{len(first)} sentences in the first prediction, {len(second)} in the second")
-    if not len(first):
-        raise InputError("no sentence to compare")
-    if samples < 1:
-        raise InputError(f"samples must be at least 1, not {samples}")
-    if seed < 0:
-        raise InputError(f"seed must be at least 0, not {seed}")

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from swvp.errors import InputError
+from swvp.scoring.counts import Counts
 
 __all__ = [
     "Counts",
@@ -30,30 +31,6 @@ ENDS = {("B", "B"), ("B", "O"), ("I", "B"), ("I", "O"), ("E", "E"), ("E", "I"), 
 PHRASE_LABEL = re.compile(r"O|[BIES](-.+)?", re.DOTALL)
 
 Labels = Iterable[Sequence[str]]
-
-
-class Counts(NamedTuple):
-    """Phrases of a type, or tokens of a label: in the gold labels (the support), in the prediction, and in both."""
-
-    gold: int
-    predicted: int
-    correct: int
-
-    @property
-    def precision(self) -> float:
-        return self.correct / self.predicted if self.predicted else 0.0
-
-    @property
-    def recall(self) -> float:
-        return self.correct / self.gold if self.gold else 0.0
-
-    @property
-    def f1(self) -> float:
-        return 2 * self.correct / (self.gold + self.predicted) if self.gold + self.predicted else 0.0
-
-    def as_dict(self) -> dict[str, Any]:
-        """The counts and the shares made of them."""
-        return {**self._asdict(), "precision": self.precision, "recall": self.recall, "f1": self.f1}
 
 
 class PhraseScores(NamedTuple):

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swvp.errors import InputError, unknown_name
+from swvp.scoring.html import html_table
 from swvp.structures.chain.attributes import AttributeChain
-from swvp.tagging.html import html_table
 
 __all__ = ["WeightTable", "explain", "top_features", "top_transitions"]
 

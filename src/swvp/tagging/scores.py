@@ -4,32 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from swvp.errors import InputError
+from swvp.scoring.counts import Counts, Share
+from swvp.scoring.html import html_table
 from swvp.tagging.confusion import Confusion, confusion
-from swvp.tagging.evaluate import Counts, Labels, PhraseScores, evaluate_phrases, look_like_phrases, paired
-from swvp.tagging.html import html_table
+from swvp.tagging.evaluate import Labels, PhraseScores, evaluate_phrases, look_like_phrases, paired
 
 __all__ = ["Share", "TagScores", "evaluate_tags"]
-
-
-class Share(NamedTuple):
-    """How many of how many are right."""
-
-    right: int
-    total: int
-
-    @property
-    def value(self) -> float:
-        """The share; 1 if there is nothing to get wrong."""
-        return self.right / self.total if self.total else 1.0
-
-    def percent(self) -> str:
-        return f"{100 * self.value:.2f}" if self.total else "–"
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"right": self.right, "total": self.total, "value": self.value}
 
 
 @dataclass(frozen=True)

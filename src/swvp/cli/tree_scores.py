@@ -1,0 +1,82 @@
+"""Owns `swvp evaluate --trees`: the scores of predicted trees, and of two predictions against each other."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from swvp.errors import InputError
+
+__all__ = ["evaluate_tree_files"]
+
+
+def evaluate_tree_files(
+    gold: Path,
+    predicted: Path | None,
+    compare: Path | None,
+    *,
+    confusion: int,
+    samples: int,
+    seed: int,
+    json_file: Path | None,
+    encoding: str,
+) -> None:
+    """Score the trees of files in CoNLL-U or CoNLL-X."""
+    from swvp.parsing.evaluate import compare_trees, evaluate_trees
+    from swvp.parsing.treebank import Treebank, read_treebank
+
+    if predicted is None:
+        raise InputError(f"trees need two files: {gold} PREDICTED --trees")
+
+    def read(path: Path) -> Treebank:
+        treebank = read_treebank(path, encoding=encoding, heads=True)
+        several = treebank.several_roots
+        if several:
+            what = "sentence has" if several == 1 else "sentences have"
+            print(f"swvp: note: {path}: {several:,} {what} several roots", file=sys.stderr)
+        return treebank
+
+    trees, found = read(gold), read(predicted)
+    scores = evaluate_trees(trees, found)
+    if scores.all.labels == 0:
+        print("swvp: note: no label is right: do both files have labels, of the same kind?", file=sys.stderr)
+    results: dict[str, Any] = {"gold": str(gold), "predicted": str(predicted), "scores": scores.as_dict()}
+    against = None
+    if compare is not None:
+        other = read(compare)
+        other_scores = evaluate_trees(trees, other)
+        comparisons = [
+            compare_trees(trees, found, other, measure=measure, samples=samples, seed=seed)
+            for measure in ("uas", "las")
+        ]
+        results |= {
+            "other": str(compare),
+            "other_scores": other_scores.as_dict(),
+            "comparison": {comparison.measure: comparison.as_dict() for comparison in comparisons},
+        }
+        against = (str(predicted), str(compare)), scores, other_scores, comparisons
+
+    if json_file is not None:
+        from swvp.data.files import write_bytes
+
+        text = json.dumps(results, indent=1) + "\n"
+        if str(json_file) == "-":
+            sys.stdout.write(text)
+            return
+        write_bytes(json_file, text.encode())
+
+    from rich.console import Console
+
+    from swvp.report.scores import print_confusions
+    from swvp.report.trees import print_tree_comparison, print_trees
+
+    console = Console(markup=False, highlight=False, emoji=False)
+    if not console.is_terminal:
+        console.width = 1000  # nothing to fit into
+    print_trees(console, scores)
+    if confusion and scores.confusion is not None:
+        print_confusions(console, scores.confusion, confusion)
+    if against is not None:
+        print_tree_comparison(console, *against)
