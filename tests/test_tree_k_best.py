@@ -72,6 +72,10 @@ def test_no_trees_and_no_words():
         assert found(np.zeros((1, 1)), 0, 4, projective, True) == [()]
 
 
+def test_order_of_ties():
+    assert found(np.zeros((3, 3)), 2, 9, False, False) == [(0, 0), (2, 0), (0, 1)]
+
+
 def test_tree_score():
     scores = np.arange(9.0).reshape(3, 3)
     assert tree_score(scores, 2, np.array([2, 0])) == 7.0 + 2.0

@@ -52,6 +52,22 @@ def test_size_of_scores(projective, one_root, size):
             check(matrix(random, 4, way) * size, 4, projective, one_root, max(1e-11, 1e-14 * size))
 
 
+def only(arcs, n):
+    scores = np.full((n + 1, n + 1), -np.inf)
+    for (h, m), score in arcs.items():
+        scores[h, m] = score
+    return scores
+
+
+@every_kind
+def test_weights_that_fall_out_of_range_on_the_way(projective, one_root):
+    """The arcs alone are in range. The only way into 2, …, 5 is 1 → 5 → 4 → 3 → 2, or loops hold the root's weight."""
+    way_in = {(0, 1): 0.0, (1, 5): -300.0, (2, 5): 0.0, (5, 4): -300.0, (2, 4): 0.0, (4, 3): -300.0, (2, 3): 0.0}
+    check(only(way_in | {(3, 2): 0.0}, 5), 5, projective, one_root)
+    loops = {(4, 5): 0.0, (5, 4): 0.0, (3, 4): -300.0, (4, 3): 0.0, (2, 3): -300.0, (3, 2): 0.0, (1, 2): -300.0}
+    check(only(loops | {(2, 1): 0.0} | {(0, m): 0.0 for m in range(1, 6)}, 5), 5, projective, one_root)
+
+
 @pytest.mark.parametrize("one_root", [False, True])
 def test_both_ways_agree(one_root):
     random = np.random.default_rng(23)

@@ -51,7 +51,7 @@ def children_of_root(n, heads):
 
 @kernel
 def greedy(scores, n, heads):
-    """Write the best head of each word. Whether they are a tree of allowed arcs, which is the best one then."""
+    """Write the best head of each word. Whether they are a tree, which is the best one then."""
     best = np.empty(n + 1)
     head = np.zeros(n + 1, np.int64)
     for m in range(1, n + 1):
@@ -65,12 +65,8 @@ def greedy(scores, n, heads):
             better = scores[h, m] > best[m]
             best[m] = scores[h, m] if better else best[m]
             head[m] = h if better else head[m]
-    allowed = True
     for m in range(1, n + 1):
         heads[m - 1] = head[m]
-        allowed = allowed and best[m] > -np.inf
-    if not allowed:
-        return False
     seen = np.zeros(n + 1, np.int64)
     for start in range(1, n + 1):
         m = start
