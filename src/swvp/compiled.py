@@ -22,7 +22,7 @@ __all__ = ["fingerprint", "implement", "implements", "in_python", "inlined", "ke
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-COMPILED_FOLDERS = ("data", "learning", "parsing", "structures")
+COMPILED_FOLDERS = ("data", "learning", "structures")
 
 
 @functools.cache

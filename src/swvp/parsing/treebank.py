@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from swvp.data.table import CONLLU, Column, Table, read_table
 from swvp.errors import InputError
 from swvp.parsing.checks import Heads, Ints, check_ids, check_ranges, check_trees, heads_of
-from swvp.parsing.projective import not_projective
 from swvp.parsing.tokens import EMPTY, as_columns, as_heads, as_labels, offsets_of
+from swvp.structures.tree.projective import not_projective
 
 __all__ = ["Treebank", "read_treebank", "treebank_of", "treebank_of_table", "write_trees"]
 

@@ -1,0 +1,80 @@
+"""Owns which arcs are looked at at all: those of tags and lengths seen in training.
+
+longest[a, b, right] is the length of the longest arc from a head of part of speech a to a modifier of b that goes to
+the right or to the left, 0 if there is none; arcs of the root have no length. A tag not seen in training is allowed
+everything.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swvp.compiled import inlined, kernel
+
+__all__ = ["Pruned", "all_allowed", "allowed", "longest_arcs", "pruned"]
+
+ANY_LENGTH = 2**31 - 1
+
+
+class Pruned(NamedTuple):
+    """How many gold arcs are still there, and how many heads a word can have."""
+
+    recall: float
+    heads: float
+    share: float
+
+
+def all_allowed() -> NDArray[np.int32]:
+    """The table that prunes nothing."""
+    return np.full((1, 1, 2), ANY_LENGTH, np.int32)
+
+
+@inlined
+def allowed(longest, kinds, first, h, m):
+    """Whether the arc from h to m of the sentence whose root is node `first` is looked at."""
+    a, b = kinds[first + h], kinds[first + m]
+    if len(longest) == 1:
+        return True
+    return abs(h - m) <= longest[a, b, 1 if m > h else 0]
+
+
+def longest_arcs(kinds: NDArray[np.int32], starts: Any, heads: NDArray[np.int32], tags: int) -> NDArray[np.int32]:
+    """The table of a treebank with `tags` different parts of speech."""
+    found = np.zeros((tags + 2, tags + 2, 2), np.int32)
+    found[tags + 1] = found[:, tags + 1] = ANY_LENGTH
+    fill(found, kinds, starts, heads)
+    return found
+
+
+@kernel
+def fill(longest, kinds, starts, heads):
+    for i in range(len(starts) - 1):
+        first = starts[i]
+        for m in range(1, starts[i + 1] - first):
+            h = heads[first - i + m - 1]
+            a, b, right = kinds[first + h], kinds[first + m], 1 if m > h else 0
+            longest[a, b, right] = ANY_LENGTH if h == 0 else max(longest[a, b, right], abs(h - m))
+
+
+@kernel
+def count(longest, kinds, starts, heads):
+    arcs = kept = gold = 0
+    for i in range(len(starts) - 1):
+        first = starts[i]
+        n = starts[i + 1] - first - 1
+        arcs += n * n
+        for m in range(1, n + 1):
+            for h in range(n + 1):
+                kept += h != m and allowed(longest, kinds, first, h, m)
+            gold += allowed(longest, kinds, first, heads[first - i + m - 1], m)
+    return arcs, kept, gold
+
+
+def pruned(longest: NDArray[np.int32], kinds: NDArray[np.int32], starts: Any, heads: NDArray[np.int32]) -> Pruned:
+    """What pruning does to a treebank."""
+    arcs, kept, gold = count(longest, kinds, starts, heads)
+    words = max(len(heads), 1)
+    return Pruned(gold / words, kept / words, kept / max(arcs, 1))

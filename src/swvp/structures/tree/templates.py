@@ -1,0 +1,183 @@
+"""Owns the template language of arcs: which features an arc from a head to a modifier has, as data people can read.
+
+A template is one or more atoms joined by `&`; all are conjoined with the direction of the arc. Atoms of one side are
+columns of the head `h` or the modifier `m`, or of a neighbour, perhaps through a function of the string:
+
+    h.pos                   the column itself
+    m.pos[-1]               of the word before the modifier
+    lower(h.word)           in lower case; also prefix(h.word, 3), suffix(m.word, 3), shape(m.word), kinds(m.word)
+    h.feats                 each of the morphological features: as many features as there are values
+
+Atoms of the arc:
+
+    distance                |h - m| in bins: 1, 2, 3, 4, 5, 6-10, 11-20, 21-30, 31-40, more
+    length                  |h - m|, at most 255
+    between.pos             each different value of a column of the words in between (alone or with sides)
+    verbs                   how many verbs are in between, at most 3; also punctuation, coordinators
+    bias                    nothing but the direction
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from swvp.errors import InputError, unknown_name
+from swvp.structures.chain.templates import FUNCTIONS, NUMBERED
+
+__all__ = ["ARC_ATOMS", "COLUMNS", "PRESETS", "ArcTemplate", "SideAtom", "parse_arc_templates"]
+
+COLUMNS = ("word", "lemma", "pos", "tag", "feats")
+ARC_ATOMS = ("distance", "length", "verbs", "punctuation", "coordinators")
+FARTHEST = 5
+SIDE_ATOM = re.compile(
+    r"(?:(?P<function>\w+)\(\s*)?(?P<side>[hm])\.(?P<column>\w+)\s*(?:\[\s*(?P<offset>[+-]?\d+)\s*\])?"
+    r"(?:\s*,\s*(?P<number>\d+))?\s*(?P<end>\))?"
+)
+
+
+class SideAtom(NamedTuple):
+    """function(side.column[offset], number), or the column itself if the function is ""."""
+
+    side: str
+    column: str
+    offset: int = 0
+    function: str = ""
+    number: int = 0
+
+    @property
+    def text(self) -> str:
+        inner = f"{self.side}.{self.column}" + (f"[{self.offset:+d}]" if self.offset else "")
+        if not self.function:
+            return inner
+        return f"{self.function}({inner}, {self.number})" if self.function in NUMBERED else f"{self.function}({inner})"
+
+
+class ArcTemplate(NamedTuple):
+    """A conjunction of atoms of the head, of the modifier and of the arc; `between` is a column or ""."""
+
+    text: str
+    head: tuple[SideAtom, ...]
+    modifier: tuple[SideAtom, ...]
+    arc: tuple[str, ...]
+    between: str
+
+
+def parse_arc_templates(lines: Iterable[str], where: str = "template") -> list[ArcTemplate]:
+    """Read templates; errors name the line.
+
+    >>> parse_arc_templates(["h.pos & m.pos[-1] & distance"])[0].modifier
+    (SideAtom(side='m', column='pos', offset=-1, function='', number=0),)
+    """
+    templates: dict[str, ArcTemplate] = {}
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if text and not text.startswith("#"):
+            template = parse_template(text, f"{where} line {number}")
+            templates.setdefault(template.text, template)
+    if not templates:
+        raise InputError(f"{where}: no template in it")
+    return list(templates.values())
+
+
+def parse_template(text: str, place: str) -> ArcTemplate:
+    sides: list[SideAtom] = []
+    arc: list[str] = []
+    between = ""
+    for part in (part.strip() for part in text.split("&")):
+        if part.startswith("between."):
+            column = part.removeprefix("between.")
+            if column not in COLUMNS or column == "feats":
+                raise unknown_name(f"{place}: column", column, COLUMNS[:-1])
+            if between:
+                raise InputError(f"{place}: a template has one atom between.COLUMN at most")
+            between = column
+        elif part in ARC_ATOMS:
+            arc.append(part)
+        elif part != "bias":
+            sides.append(parse_side(part, place))
+    for side in "hm":
+        if sum(atom.side == side and atom.column == "feats" for atom in sides) > 1:
+            raise InputError(f"{place}: {side}.feats comes twice")
+    multiple = any(atom.column == "feats" for atom in sides)
+    if (between and (arc or multiple)) or (arc and multiple):
+        raise InputError(f"{place}: between.COLUMN, feats and atoms as distance exclude each other in one template")
+    names = [atom.text for atom in sorted(set(sides))] + [atom for atom in ARC_ATOMS if atom in arc]
+    names += [f"between.{between}"] if between else []
+    head, modifier = (tuple(atom for atom in sorted(set(sides)) if atom.side == side) for side in "hm")
+    return ArcTemplate(" & ".join(names) or "bias", head, modifier, tuple(a for a in ARC_ATOMS if a in arc), between)
+
+
+def parse_side(text: str, place: str) -> SideAtom:
+    found = SIDE_ATOM.fullmatch(text)
+    if found is None or bool(found["function"]) != bool(found["end"]):
+        raise InputError(
+            f"{place}: '{text}' is no atom; atoms are as h.pos, m.word[-1], suffix(h.word, 3), distance, between.pos"
+        )
+    function = found["function"] or ""
+    if function not in FUNCTIONS or function == "tags":
+        raise unknown_name(f"{place}: function", function, [name for name in FUNCTIONS if name not in ("", "tags")])
+    if found["column"] not in COLUMNS:
+        raise unknown_name(f"{place}: column", found["column"], COLUMNS)
+    if (function in NUMBERED) != (found["number"] is not None):
+        wanted = f"needs a length, as in {function}(h.word, 3)" if function in NUMBERED else "takes no number"
+        raise InputError(f"{place}: '{text}': {function or 'a column'} {wanted}")
+    offset = int(found["offset"] or 0)
+    if abs(offset) > FARTHEST:
+        raise InputError(f"{place}: '{text}' looks farther than {FARTHEST} words")
+    if found["column"] == "feats" and (offset or function):
+        raise InputError(f"{place}: feats are those of the head or the modifier themselves: h.feats, m.feats")
+    return SideAtom(found["side"], found["column"], offset, function, int(found["number"] or 0))
+
+
+def cross(heads: Sequence[str], modifiers: Sequence[str], more: str = "") -> list[str]:
+    return [" & ".join(part for part in (h, m, more) if part) for h in heads for m in modifiers]
+
+
+W, L, P, Q = "lower({}.word)", "{}.lemma", "{}.pos", "{}.tag"
+
+
+def alone(side: str) -> list[str]:
+    """Templates of one side: the word, its neighbours and its morphology."""
+    w, lemma, p, q = (name.format(side) for name in (W, L, P, Q))
+    lines = [p, q, w, lemma, f"{w} & {p}", f"{side}.feats", f"{w} & {side}.feats"]
+    for k in ("-1", "+1"):
+        word = f"lower({side}.word[{k}])"
+        lines += [f"{side}.pos[{k}]", f"{side}.tag[{k}]", word, f"{side}.lemma[{k}]", f"{word} & {side}.pos[{k}]"]
+        lines += [f"{p} & {side}.pos[{k}]", f"{p} & {side}.pos[{k}] & {side}.pos[{k[0]}2]"]
+    return lines
+
+
+def turbo() -> list[str]:
+    """The arc-factored features of TurboParser (large set), but each tag in between counts once."""
+    hw, hp, mw, mp = W.format("h"), "h.pos", W.format("m"), "m.pos"
+    lines = ["bias", *alone("h"), *alone("m")]
+    lines += [f"{a} & {b}" for a, b in ((hp, mp), (hw, mw), (hp, mw), (hw, mp))]
+    lines += [f"{hp} & {mw} & {mp}", f"{hw} & {hp} & {mp}", f"{hw} & {hp} & {mw} & {mp}"]
+    lines += [
+        " & ".join(parts)
+        for parts in (
+            ("h.feats", "m.feats"),
+            ("h.feats", mp),
+            ("h.feats", "m.feats", mp),
+            (hp, "m.feats"),
+            ("h.feats", hp, "m.feats"),
+            ("h.feats", hp, mp),
+            (hp, "m.feats", mp),
+            ("h.feats", hp, "m.feats", mp),
+        )
+    ]
+    near_h, near_m = ("h.pos[-1]", "h.pos[+1]"), ("m.pos[-1]", "m.pos[+1]")
+    pair = f"{hp} & {mp}"
+    lines += [f"{pair} & {near}" for near in (*near_h, *near_m)]
+    lines += [f"{pair} & {a} & {b}" for a in near_h for b in near_m]
+    lines += [f"{pair} & {' & '.join((*near_h, *near_m))}"]
+    lines += ["length", *(f"{base}distance" for base in ("", f"{hp} & ", f"{mp} & ", f"{pair} & "))]
+    for count in ("verbs", "punctuation", "coordinators"):
+        lines += [count, f"{pair} & {count}"]
+    lines += [f"{a} & {b} & between.pos" for a in (hp, hw) for b in (mp, mw)]
+    return lines
+
+
+PRESETS = {"turbo": turbo()}
