@@ -1,4 +1,4 @@
-"""Owns `swvp predict`: a model and a file in, the file with labels out."""
+"""Owns `swvp predict`: models and a file in, the file with labels or trees out."""
 
 from __future__ import annotations
 
@@ -13,21 +13,31 @@ __all__ = ["predict"]
 
 EXAMPLES = """
 In a column file the labels become one more column, the last; in CoNLL-U they replace the column that the tagger was
-trained on. Every other byte stays as it is.
+trained on. A parser fills in the heads and labels of CoNLL-U or CoNLL-X; a file of one word a line is made CoNLL-U
+first. Every other byte stays as it is. With several models each gets what the one before it wrote.
 
 Examples:
 
   swvp predict chunker.swvp test.txt -o tagged.txt
 
   zcat news.txt.gz | swvp predict chunker.swvp - | less
+
+  swvp predict --model pos.swvp --model parser.swvp words.txt -o trees.conllu
 """
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `swvp train` wrote.")],
-    source: Annotated[
-        str, typer.Argument(metavar="INPUT", help="Sentences: a file, .gz too, or - for standard input.")
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[MODEL] INPUT",
+            help="A file that `swvp train` wrote, unless --model names it; sentences: a file, .gz too, or - for "
+            "standard input.",
+        ),
     ],
+    models: Annotated[
+        list[Path] | None, typer.Option("--model", "-m", help="A model; give it again for each that comes after.")
+    ] = None,
     output: Annotated[
         str, typer.Option("--output", "-o", help="File to write, .gz too, or - for standard output.")
     ] = "-",
@@ -35,19 +45,15 @@ def predict(
     conllu: Annotated[bool, typer.Option("--conllu", help="The input is CoNLL-U, whatever its name.")] = False,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads.")] = 1,
 ) -> None:
-    """Label sentences with a trained model."""
+    """Label sentences with a trained tagger, parse them with a trained parser, or one after the other."""
+    from swvp.cli.predicting import run_models
     from swvp.data.files import write_bytes
-    from swvp.data.table import is_conllu, read_table
-    from swvp.tagging.layout import layout_for_predicting, read_corpus, write_labels
-    from swvp.tagging.tagger import Tagger
 
     if jobs < 1:
         raise InputError(f"jobs must be at least 1, not {jobs}")
-    tagger = Tagger.load(model)
-    tagger.n_jobs = jobs
-    layout = layout_for_predicting(tagger)
-    # standard input has no name to tell by: it is taken as what the tagger was trained on
-    as_conllu = conllu or is_conllu(source) or (source == "-" and layout.conllu)
-    table = read_table(source, encoding=encoding, conllu=as_conllu)
-    corpus = read_corpus(table, layout, labelled=False, what="the tagger's training file")
-    write_bytes(output, write_labels(table, layout, tagger.predict_labels(corpus)))
+    wanted = 1 if models else 2
+    if len(files) != wanted:
+        what = "INPUT, as the models are given with --model" if models else "MODEL and INPUT, or INPUT and --model"
+        raise InputError(f"{len(files)} files: give {what}")
+    chain = models or [Path(files[0])]
+    write_bytes(output, run_models(chain, files[-1], encoding=encoding, conllu=conllu, jobs=jobs))

@@ -130,3 +130,91 @@ def tagger(
         hashed=hashed,
         random_state=seed,
     )
+
+
+PARSER_EXAMPLES = """
+A treebank is a file in CoNLL-U or CoNLL-X (10 columns between tabs), .gz too; - is standard input.
+
+Examples:
+
+  swvp train parser el-ud-train.conllu --dev el-ud-dev.conllu --model el.swvp
+
+  swvp train parser train.conll --encoding iso-8859-1 --projective --model parser.swvp
+
+  swvp train parser train.conllu --dev dev.conllu --tune --model best.swvp
+
+Rules: csp, or APPROACH-GAMMA[:SUBSTRUCTURES][:STEP], with sub-structures of heads as single, components, subtrees; mira.
+"""
+
+
+@app.command(epilog=PARSER_EXAMPLES)
+def parser(
+    train: options.Train,
+    model: options.Model,
+    dev: options.Dev = None,
+    order: Annotated[int, typer.Option(help="1: the score of a tree is the sum of those of its arcs.")] = 1,
+    projective: Annotated[bool, typer.Option("--projective", help="No crossing arcs (Eisner's algorithm).")] = False,
+    several_roots: Annotated[
+        bool, typer.Option("--several-roots", help="Several words of a sentence may have head 0.")
+    ] = False,
+    features: Annotated[str, typer.Option(help="Preset (first-order, turbo) or a file of templates.")] = "first-order",
+    labels: Annotated[bool, typer.Option(help="Learn the labels of arcs too, in a second stage.")] = True,
+    prune: Annotated[bool, typer.Option(help="Look only at arcs of tags and lengths seen in training.")] = True,
+    hashed: Annotated[int, typer.Option(help="How many weights; a power of 2.")] = 2**22,
+    exact: Annotated[bool, typer.Option("--exact", help="A weight of its own for each feature (slower).")] = False,
+    rule: options.Rule = "a-uniform:sqrt",
+    beta: options.Beta = 0.5,
+    c: options.C = None,
+    epochs: options.Epochs = 10,
+    patience: options.Patience = None,
+    average: options.Average = True,
+    seed: options.Seed = 0,
+    tune: options.Tune = False,
+    rules: options.Rules = None,
+    betas: options.Betas = None,
+    jobs: options.Jobs = None,
+    encoding: options.Encoding = "utf-8",
+    log: options.Log = None,
+    checkpoint: options.Checkpoint = 10.0,
+    fresh: options.Fresh = False,
+    load: options.Load = None,
+) -> None:
+    """Train a dependency parser.
+
+    First the trees are learnt, then the labels of their arcs. Shows the mistakes of each pass and the score on --dev,
+    and keeps the best pass. Ctrl-C ends after the pass that runs; the same command goes on from there.
+    """
+    from swvp.cli.parser_training import train_parser
+    from swvp.cli.training import run_options
+
+    if order != 1:
+        raise InputError(f"order must be 1, not {order}")
+    train_parser(
+        run_options(
+            train=train,
+            dev=dev,
+            model=model,
+            encoding=encoding,
+            log=log,
+            checkpoint=checkpoint,
+            fresh=fresh,
+            tune=tune,
+            rules=rules,
+            betas=betas,
+            jobs=jobs,
+            load=load,
+        ),
+        features=features,
+        projective=projective,
+        one_root=not several_roots,
+        labels=labels,
+        prune=prune,
+        hashed=None if exact else hashed,
+        rule=rule,
+        beta=beta,
+        C=c,
+        epochs=epochs,
+        patience=patience,
+        average=average,
+        random_state=seed,
+    )

@@ -16,7 +16,7 @@ from swvp.data.files import read_bytes
 from swvp.data.scan import BAD_ID, BAD_WIDTH, DOCUMENT_START, intern, scan, splice
 from swvp.errors import InputError, unknown_name
 
-__all__ = ["CONLLU", "Column", "Table", "is_conllu", "read_table"]
+__all__ = ["CONLLU", "Column", "Table", "is_conllu", "read_table", "table_of"]
 
 Ints = NDArray[np.int64]
 
@@ -197,7 +197,14 @@ def read_table(
     blanks; lines that start with -DOCSTART- are skipped. A byte order mark, CRLF, several empty lines and a missing
     last newline are fine. CoNLL-U is known by the file's name (.conllu), or asked for; `widths` are those it may have.
     """
-    whole = read_bytes(path)
+    conllu = is_conllu(path) if conllu is None else conllu
+    return table_of(path, read_bytes(path), encoding=encoding, conllu=conllu, widths=widths)
+
+
+def table_of(
+    path: str | Path, whole: bytes, *, encoding: str, conllu: bool, widths: Sequence[int] = (len(CONLLU),)
+) -> Table:
+    """The tokens of the bytes of a file; `path` is for messages."""
     content = whole.removeprefix(codecs.BOM_UTF8)
     mark = whole[: len(whole) - len(content)]
     try:
@@ -220,5 +227,4 @@ def read_table(
             line = text.count("\n", 0, error.start) + 1
             raise InputError(f"{path}:{line}: half a character ({text[error.start]!a}), read as {encoding}") from None
         mark += "\ufeff".encode(encoding) if text.startswith("\ufeff") else b""
-    conllu = is_conllu(path) if conllu is None else conllu
     return Table(path, content, encoding, conllu=conllu, mark=mark, widths=widths)

@@ -7,7 +7,7 @@ are read alike, whatever the file's name. A file may end with DEPREL (8 columns)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -79,6 +79,16 @@ class Treebank:
         if self.heads is None:
             raise InputError(f"{self.name}: a treebank without heads; give one with heads")
         return self.heads
+
+    def parts(self) -> Iterator[str | NDArray[Any]]:
+        """All that tells it from other data."""
+        yield self.offsets
+        columns = [self.words, self.lemmas, self.upos, self.xpos, self.feats]
+        for strings, ids in [*columns, *([] if self.labels is None else [self.labels])]:
+            yield "\0".join(strings)
+            yield ids
+        if self.heads is not None:
+            yield self.heads
 
     @property
     def several_roots(self) -> int:

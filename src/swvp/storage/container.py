@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from swvp.errors import InputError
 from swvp.storage.files import write_whole
 
-__all__ = ["Contents", "read_container", "write_container"]
+__all__ = ["Contents", "kind_of", "read_container", "write_container"]
 
 MAGIC = b"SWVPFILE"
 VERSION = 1
@@ -70,23 +70,37 @@ def padding(position: int) -> int:
 
 def read_container(path: str | Path, kind: str) -> Contents:
     """Read a file of this kind; whatever is wrong with it is one clear error."""
-    try:
-        with Path(path).open("rb") as file:
-            size = file.seek(0, 2)
-            content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)) if size else memoryview(b"")
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+    content = contents_of(path)
     try:
         return parse(content, kind)
     except DamagedError as error:
         raise InputError(f"{path}: {error}") from None
 
 
+def kind_of(path: str | Path) -> str:
+    """The kind of model that a file holds."""
+    content = contents_of(path)
+    try:
+        return str(parse_manifest(content)[0]["kind"])
+    except DamagedError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def contents_of(path: str | Path) -> memoryview:
+    try:
+        with Path(path).open("rb") as file:
+            size = file.seek(0, 2)
+            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)) if size else memoryview(b"")
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+
+
 class DamagedError(Exception):
     """What is wrong with a file."""
 
 
-def parse(content: memoryview, kind: str) -> Contents:
+def parse_manifest(content: memoryview) -> tuple[dict[str, Any], int]:
+    """The description of a file, checked, and its length."""
     if len(content) < HEAD.size or bytes(content[:8]) != MAGIC:
         raise DamagedError("not a model file of swvp")
     _, version, crc, length = HEAD.unpack(content[: HEAD.size])
@@ -106,6 +120,11 @@ def parse(content: memoryview, kind: str) -> Contents:
     except (ValueError, RecursionError) as error:
         raise DamagedError(f"damaged: its description cannot be read ({error})") from None
     check_manifest(manifest)
+    return manifest, length
+
+
+def parse(content: memoryview, kind: str) -> Contents:
+    manifest, length = parse_manifest(content)
     if manifest["kind"] != kind:
         raise DamagedError(f"a model of the kind '{manifest['kind']}', not '{kind}'")
     arrays: dict[str, NDArray[Any]] = {}

@@ -123,13 +123,13 @@ def parse_templates(lines: Iterable[str], columns: Sequence[str], where: str = "
     return list(templates.values())
 
 
-def read_templates(path: str | Path) -> list[str]:
-    """The templates of a file, as lines; a name that is neither a file nor a preset is told."""
+def read_templates(path: str | Path, presets: Iterable[str] | None = None) -> list[str]:
+    """The templates of a file, as lines; a name that is neither a file nor a preset (of taggers) is told."""
     try:
         return Path(path).read_text(encoding="utf-8-sig").splitlines()
     except FileNotFoundError:
         raise InputError(
-            f"features '{path}': neither a preset ({', '.join(PRESETS)}) nor a file of templates"
+            f"features '{path}': neither a preset ({', '.join(presets or PRESETS)}) nor a file of templates"
         ) from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: a file of templates must be UTF-8") from None

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from swvp.compiled import inlined, kernel
 
-__all__ = ["Pruned", "all_allowed", "allowed", "longest_arcs", "pruned"]
+__all__ = ["Pruned", "all_allowed", "allowed", "longest_arcs", "pruned", "widened"]
 
 ANY_LENGTH = 2**31 - 1
 
@@ -47,6 +47,11 @@ def longest_arcs(kinds: NDArray[np.int32], starts: Any, heads: NDArray[np.int32]
     found[tags + 1] = found[:, tags + 1] = ANY_LENGTH
     fill(found, kinds, starts, heads)
     return found
+
+
+def widened(longest: NDArray[np.int32], seen: NDArray[np.int32]) -> NDArray[np.int32]:
+    """What either table allows; if one prunes nothing, nothing is pruned."""
+    return longest if len(longest) == 1 else np.maximum(longest, seen)
 
 
 @kernel

@@ -1,0 +1,84 @@
+"""Owns training a parser from the command line: which treebanks, what is told of them, its two stages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+
+from swvp.cli.training import Run, RunOptions, check_run, kept_pass, new_console, tell_unseen
+from swvp.parsing.parser import Parser
+from swvp.parsing.rules import candidates
+from swvp.parsing.treebank import Treebank, read_treebank
+from swvp.structures.chain.templates import read_templates
+from swvp.structures.tree.templates import PRESETS, parse_arc_templates
+
+__all__ = ["train_parser"]
+
+
+def train_parser(options: RunOptions, *, features: str, **settings: Any) -> None:
+    """Read, train or tune, save; say what happens. The settings are those of Parser."""
+    messages = new_console()
+    check_run(options, patience=settings["patience"], rule=settings["rule"], beta=settings["beta"])
+    tried = candidates(options.rules, options.betas, settings["C"]) if options.tune else []
+    parser = Parser(features=read_features(features), **settings)
+    treebank = read_treebank(options.train, encoding=options.encoding, heads=True)
+    dev = None if options.dev is None else read_treebank(options.dev, encoding=options.encoding, heads=True)
+    data = [treebank] if dev is None else [treebank, dev]
+    messages.print(described("training", treebank))
+    tell_unreachable(messages, treebank, parser)
+    if dev is not None:
+        messages.print(described("development", dev))
+    training = parser.start(treebank, dev)
+    if parser.prune:
+        tell_pruning(messages, parser, treebank if dev is None else dev, "training" if dev is None else "development")
+    labelled = parser.labels and treebank.labels is not None
+    if labelled and dev is not None and treebank.labels is not None and dev.labels is not None:
+        tell_unseen(messages, treebank.labels.strings, *dev.labels)
+    run = Run(options, messages)
+    stages = {"stage": "trees", "heading": "trees"} if labelled else {}
+    if options.tune:
+        training = run.tune(parser, training, tried, **stages)
+    else:
+        run.train(parser, training, data, **stages)
+    parser.finish(training)
+    if labelled:
+        naming = run.train(parser, parser.start_labels(treebank, dev), data, stage="labels", heading="labels")
+        parser.finish_labels(naming)
+    classes = "" if parser.labeller_ is None else f", {len(parser.labeller_.classes)} labels"
+    run.save(parser, f"{len(parser.templates_)} templates{classes}, {kept_pass(parser)}")
+
+
+def read_features(features: str) -> str | list[str]:
+    """A preset by name, or the templates of a file, which is named if something is wrong with it."""
+    if features in PRESETS:
+        return features
+    lines = read_templates(features, PRESETS)
+    parse_arc_templates(lines, where=features)
+    return lines
+
+
+def described(what: str, treebank: Treebank) -> str:
+    crossing = 100 * treebank.non_projective() / treebank.number_of_sentences
+    return (
+        f"{what}: {treebank.number_of_sentences:,} sentences, {treebank.tokens:,} words, "
+        f"{crossing:.1f} % of the trees not projective"
+    )
+
+
+def tell_unreachable(messages: Console, treebank: Treebank, parser: Parser) -> None:
+    """Say how many trees of a treebank no prediction can equal."""
+    if parser.projective and (trees := treebank.non_projective()):
+        messages.print(f"note: {trees:,} training trees are not projective: a projective parser cannot reach them")
+    if parser.one_root and (trees := treebank.several_roots):
+        messages.print(
+            f"note: {trees:,} training trees have several roots, predictions have one (--several-roots allows more)"
+        )
+
+
+def tell_pruning(messages: Console, parser: Parser, treebank: Treebank, what: str) -> None:
+    found = parser.pruning(treebank)
+    messages.print(
+        f"pruning: {found.heads:.1f} heads a word are left ({100 * found.share:.0f} % of the arcs), "
+        f"among them {100 * found.recall:.2f} % of the {what} arcs"
+    )

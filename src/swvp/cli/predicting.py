@@ -1,0 +1,82 @@
+"""Owns how models work on a file, one after the other: what each of them needs of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from swvp.data.files import read_bytes
+from swvp.data.table import Table, is_conllu, table_of
+from swvp.errors import InputError
+from swvp.parsing import model as parsers
+from swvp.parsing.parser import Parser
+from swvp.parsing.treebank import WITHOUT_HEADS, treebank_of_table, write_trees
+from swvp.storage.container import kind_of
+from swvp.tagging import model as taggers
+from swvp.tagging.layout import layout_for_predicting, read_corpus, write_labels
+from swvp.tagging.tagger import Tagger
+
+__all__ = ["run_models"]
+
+
+def run_models(models: Sequence[Path], source: str, *, encoding: str, conllu: bool, jobs: int) -> bytes:
+    """The bytes of a file after all models."""
+    loaded = [load(path) for path in models]
+    layouts = [layout_for_predicting(model) for model in loaded if isinstance(model, Tagger)]
+    trees = any(isinstance(model, Parser) for model in loaded)
+    for path, model in zip(models, loaded, strict=True):
+        model.n_jobs = jobs
+        if trees and isinstance(model, Tagger) and not layout_for_predicting(model).conllu:
+            raise InputError(
+                f"{path}: a tagger before a parser must be one of CoNLL-U, trained with --target upos (xpos, feats)"
+            )
+    # standard input has no name to tell by: it is taken as what the tagger was trained on
+    as_conllu = conllu or is_conllu(source) or (source == "-" and bool(layouts) and layouts[0].conllu)
+    content = read_bytes(source)
+    if trees:
+        content, as_conllu = with_ten_columns(source, content, encoding), True
+    for model in loaded:
+        if isinstance(model, Tagger):
+            layout = layout_for_predicting(model)
+            table = table_of(source, content, encoding=encoding, conllu=as_conllu)
+            corpus = read_corpus(table, layout, labelled=False, what="the tagger's training file")
+            content = write_labels(table, layout, model.predict_labels(corpus))
+        else:
+            content = parse(model, table_of(source, content, encoding=encoding, conllu=True, widths=WITHOUT_HEADS))
+    return content
+
+
+def load(path: Path) -> Tagger | Parser:
+    """A model of either kind."""
+    kind = kind_of(path)
+    if kind == taggers.KIND:
+        return Tagger.load(path)
+    if kind == parsers.KIND:
+        return Parser.load(path)
+    raise InputError(f"{path}: a model of the kind '{kind}', which cannot predict")
+
+
+def parse(parser: Parser, table: Table) -> bytes:
+    treebank = treebank_of_table(table, heads=False)
+    if treebank.upos.strings == ["_"] and len(parser.ranks_["pos"]) > 1:
+        print(
+            f"note: {table.path} has no tags (UPOS), with which the parser was trained; put a tagger before it, "
+            "--model TAGGER --model PARSER",
+            file=sys.stderr,
+        )
+    heads, labels = parser.predict_trees(treebank)
+    return write_trees(table, heads, labels)
+
+
+def with_ten_columns(source: str, content: bytes, encoding: str) -> bytes:
+    """A file of one word a line as CoNLL-U; any other file as it is."""
+    lines = content.splitlines()
+    if any(b"\t" in line or b" " in line.strip() for line in lines[:1000]) or not lines:
+        return content
+    table = table_of(source, content, encoding=encoding, conllu=False)
+    rest = "\t".join(["_"] * 8)
+    sentences = (
+        "".join(f"{number}\t{word}\t{rest}\n" for number, word in enumerate(words, 1)) for words in table.sentences(0)
+    )
+    return "".join(f"{sentence}\n" for sentence in sentences).encode(encoding)

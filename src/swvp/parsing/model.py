@@ -1,0 +1,84 @@
+"""Owns a parser as a file: which arrays and descriptions it is made of, and that they fit together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swvp import __version__
+from swvp.learning.perceptron import Epoch
+from swvp.parsing.labeller import Labeller
+from swvp.storage.container import Contents
+from swvp.storage.models import fill, load_model, must, save_model, sparse, strings
+from swvp.structures.tree.encode import FEW_VALUES, tables_of
+from swvp.structures.tree.pruning import all_allowed
+from swvp.structures.tree.templates import parse_arc_templates
+from swvp.training.options import remake, restore_passes, stored, stored_passes
+
+__all__ = ["KIND", "load_parser", "save_parser"]
+
+KIND = "parser"
+MOST_WEIGHTS = 2**32
+
+
+def save_parser(parser: Any, path: Path) -> None:
+    """Write a fitted parser; only weights that are not 0 take room."""
+    labeller: Labeller | None = parser.labeller_
+    meta: dict[str, Any] = {
+        "swvp": __version__,
+        "options": stored(parser.options()),
+        **stored_passes(parser),
+        "templates": [template.text for template in parser.templates_],
+        "ranks": {name: list(parser.ranks_[name]) for name in FEW_VALUES},
+        "size": len(parser.coef_),
+        "exact": parser.owners_ is not None,
+        "labels": None if labeller is None else labeller.meta(),
+        "label_history": [epoch.as_dict() | {"seconds": 0.0} for epoch in parser.label_history_],
+        "label_dev_scores": parser.label_dev_scores_,
+    }
+    arrays = sparse("weights", parser.coef_) | {"longest": parser.tables_.longest}
+    if parser.owners_ is not None:
+        places = np.flatnonzero(parser.owners_)
+        arrays |= {"owned": places, "owners": parser.owners_[places].view(np.int64)}
+    if labeller is not None:
+        arrays |= {f"labels {name}": array for name, array in labeller.arrays().items()}
+    save_model(path, KIND, meta, arrays)
+
+
+def load_parser(path: Path, make: Callable[..., Any]) -> Any:
+    """Read a parser; `make` is its class."""
+    return load_model(path, KIND, lambda contents: rebuild(contents, make))
+
+
+def rebuild(contents: Contents, make: Callable[..., Any]) -> Any:
+    meta, arrays = contents.meta, contents.arrays
+    parser = remake(make, meta["options"])
+    restore_passes(parser, meta)
+    templates = parse_arc_templates(strings(meta["templates"]))
+    parser.templates_, tables = tables_of(templates)
+    must([template.text for template in parser.templates_] == meta["templates"], "templates")
+    parser.ranks_ = {name: {text: rank for rank, text in enumerate(strings(meta["ranks"][name]))} for name in FEW_VALUES}
+    must(all(len(parser.ranks_[name]) == len(meta["ranks"][name]) for name in FEW_VALUES), "values of columns")
+    longest = np.array(arrays["longest"], np.int32)
+    tags = len(parser.ranks_["pos"]) + 2
+    must(longest.shape in ((tags, tags, 2), all_allowed().shape), "pruning")
+    parser.tables_ = tables._replace(longest=longest)
+    size = meta["size"]
+    must(type(size) is int and 1 <= size <= MOST_WEIGHTS and size & (size - 1) == 0, "number of weights")
+    parser.coef_ = np.zeros(size)
+    fill(parser.coef_, arrays, "weights")
+    parser.owners_ = None
+    if meta["exact"]:
+        parser.owners_ = np.zeros(size, np.uint64)
+        places, owners = arrays["owned"], arrays["owners"]
+        must(places.shape == owners.shape and 2 * len(places) <= size, "owners of weights")
+        must(not len(places) or 0 <= places.min() <= places.max() < size, "places of weights")
+        parser.owners_[places] = owners.view(np.uint64)
+    own = {name.removeprefix("labels "): array for name, array in arrays.items() if name.startswith("labels ")}
+    parser.labeller_ = None if meta["labels"] is None else Labeller.rebuild(meta["labels"], own)
+    parser.label_history_ = [Epoch(**epoch) for epoch in meta["label_history"]]
+    parser.label_dev_scores_ = [float(score) for score in meta["label_dev_scores"]]
+    return parser

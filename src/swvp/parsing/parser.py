@@ -1,0 +1,311 @@
+"""Owns the parser: options in, sentences to trees. `swvp.DependencyParser` is the same for scikit-learn, which the
+command line can do without."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swvp.data.table import Column
+from swvp.errors import InputError, unknown_name
+from swvp.learning.perceptron import Epoch, generator
+from swvp.learning.rule import UpdateRule, as_rule
+from swvp.parsing.input import Sentences, treebank_from
+from swvp.parsing.labeller import Labeller
+from swvp.parsing.model import load_parser, save_parser
+from swvp.parsing.tree import DependencyTree
+from swvp.parsing.treebank import Treebank
+from swvp.structures.operations import Floats
+from swvp.structures.tree.arcs import Arcs, Heads, new_model, predict_all
+from swvp.structures.tree.encode import Columns, Keys, Nodes, Tables, encode, ranks_of, tables_of
+from swvp.structures.tree.pruning import Pruned, longest_arcs, pruned, widened
+from swvp.structures.tree.templates import PRESETS, ArcTemplate, parse_arc_templates
+from swvp.training.options import TrainingOptions, in_shares, not_fitted
+from swvp.training.training import Training, Watch, Weights, ignore
+
+__all__ = ["TREE_BETA", "Parser", "columns_of"]
+
+TREE_BETA = 0.5
+LABEL_RULE = "a-wm:segments:sqrt"
+EXACT_SIZE = 2**24
+"""Places of the exact mode; half of them can be taken."""
+
+
+class Parser(TrainingOptions):
+    """What `swvp.DependencyParser` documents, without scikit-learn."""
+
+    BETA = TREE_BETA
+
+    templates_: list[ArcTemplate]
+    ranks_: dict[str, dict[str, int]]
+    tables_: Tables
+    coef_: Floats
+    owners_: Keys | None
+    labeller_: Labeller | None
+    history_: list[Epoch]
+    dev_scores_: list[float]
+    best_epoch_: int
+    label_history_: list[Epoch]
+    label_dev_scores_: list[float]
+    _training: Training | None
+
+    def __init__(
+        self,
+        *,
+        rule: str | UpdateRule = "a-uniform:sqrt",
+        substructures: Any = None,
+        gamma: Any = None,
+        approach: str | None = None,
+        beta: float | None = None,
+        step: str | None = None,
+        C: float | None = None,
+        epochs: int = 10,
+        average: bool = True,
+        features: str | Sequence[str] = "first-order",
+        projective: bool = False,
+        one_root: bool = True,
+        prune: bool = True,
+        hashed: int | None = 2**22,
+        labels: bool = True,
+        patience: int | None = None,
+        random_state: Any = None,
+        n_jobs: int = 1,
+    ):
+        self.rule = rule
+        self.substructures = substructures
+        self.gamma = gamma
+        self.approach = approach
+        self.beta = beta
+        self.step = step
+        self.C = C
+        self.epochs = epochs
+        self.average = average
+        self.features = features
+        self.projective = projective
+        self.one_root = one_root
+        self.prune = prune
+        self.hashed = hashed
+        self.labels = labels
+        self.patience = patience
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Sentences, y: Any = None, *, dev: Any = None, watch: Watch | None = None) -> Self:
+        """Learn from trees.
+
+        X is a treebank: text or a file of CoNLL-U, or sentences with y, their heads: of each sentence a list of numbers
+        (0 for the root), of pairs (head, label), or a `DependencyTree`. With `dev`, a treebank or a pair (X, y), the
+        weights of the pass that does best on it are kept. `watch` is called after each pass.
+        """
+        if watch is not None and not callable(watch):
+            raise InputError(f"watch must be a function, not {watch!r}")
+        treebank = treebank_from(X, y, heads=True)
+        held_out = None if dev is None else treebank_from(*(dev if isinstance(dev, tuple) else (dev,)), heads=True)
+        training = self.start(treebank, held_out)
+        training.run(self.epochs, self.patience, watch or ignore)
+        self.finish(training)
+        if self.labels and treebank.labels is not None:
+            naming = self.start_labels(treebank, held_out)
+            naming.run(self.epochs, self.patience, ignore)
+            self.finish_labels(naming)
+        return self
+
+    def partial_fit(self, X: Sentences, y: Any = None) -> Self:
+        """Learn from one more batch of trees, in one pass; the weights go on from those there are."""
+        known = hasattr(self, "coef_")
+        treebank = treebank_from(X, y, heads=True)
+        before: Training | None = self.__dict__.get("_training")
+        history = list(self.history_) if known else []
+        training = self.start(treebank, more=True)
+        if before is not None:
+            training.clock, training.largest, training.orders = before.clock, before.largest, before.orders
+        training.run(1)
+        self._take(training, training.weights())
+        epoch = dataclasses.replace(training.history[0], epoch=len(history) + 1)
+        self.history_, self.dev_scores_, self.best_epoch_ = [*history, epoch], [], len(history) + 1
+        self._training = training
+        return self
+
+    def start(self, treebank: Treebank, dev: Treebank | None = None, *, more: bool = False) -> Training:
+        """A training of trees, to be run and watched; `finish` takes its weights. With `more` it goes on."""
+        rule = self._rule()
+        self._check_whole(["epochs", "n_jobs"], optional=["patience", "hashed"])
+        if self.hashed is not None and self.hashed & (self.hashed - 1):
+            raise InputError(f"hashed must be a power of 2, as 2**22, not {self.hashed}")
+        heads = treebank.trees
+        columns = columns_of(treebank)
+        more = more and hasattr(self, "coef_")
+        old = (self.coef_, self.__dict__.get("_training"), self.owners_) if more else None
+        if not more:
+            self.templates_, tables = tables_of(chosen_features(self.features))
+            self.ranks_ = ranks_of(columns)
+            self.labeller_ = None
+            self.label_history_, self.label_dev_scores_ = [], []
+        else:
+            tables = self.tables_
+        self.__dict__.pop("coef_", None)  # no weights of before with what is known now
+        nodes = encode(columns, treebank.offsets, self.templates_, self.ranks_)
+        if self.prune:
+            tags = len(self.ranks_["pos"])
+            seen = longest_arcs(nodes.kinds, nodes.starts, heads, tags)
+            tables = tables._replace(longest=widened(tables.longest, seen) if more else seen)
+        self.tables_ = tables
+        problem = self._problem(nodes, heads)
+        model = new_model(problem, self.hashed or EXACT_SIZE, exact=self.hashed is None)
+        if old is not None:
+            coef, before, owners = old
+            model.w[:] = coef if before is None else before.model.w
+            if before is not None:
+                model.delayed[:] = before.model.delayed
+            if model.owners is not None and owners is not None:
+                model.owners[:] = owners
+        training = Training(
+            problem,
+            model,
+            rule,
+            kind="parser",
+            examples=treebank.number_of_sentences,
+            average=self.average,
+            orders=generator(self.random_state),
+            dev=None if dev is None else TreeDevelopment(self, dev, model.owners),
+        )
+        training.resumable = self.hashed is not None  # a checkpoint does not keep whose the places are
+        return training
+
+    def finish(self, training: Training) -> Self:
+        """Take the weights and the history of a training of trees."""
+        self._take(training, training.result())
+        self._take_passes(training)
+        self._training = None
+        return self
+
+    def start_labels(self, treebank: Treebank, dev: Treebank | None = None) -> Training:
+        """A training of labels, given the trees; `finish_labels` takes its weights."""
+        self.labeller_ = Labeller()
+        orders = generator(self.random_state)
+        return self.labeller_.start(treebank, dev, rule=as_rule(LABEL_RULE, beta=0.5), average=True, orders=orders)
+
+    def finish_labels(self, training: Training) -> Self:
+        """Take the weights and the history of a training of labels."""
+        assert self.labeller_ is not None
+        self.labeller_.finish(training)
+        self.label_history_, self.label_dev_scores_ = training.history, training.scores
+        return self
+
+    def predict(self, X: Sentences) -> NDArray[np.object_]:
+        """The tree of each sentence: an array of `DependencyTree`, with the gold trees beside where X has them."""
+        self._check_fitted()
+        treebank = treebank_from(X, heads=None)
+        return trees_of(treebank, *self.predict_trees(treebank))
+
+    def predict_trees(self, treebank: Treebank) -> tuple[Heads, Column | None]:
+        """The heads of all words, and the labels of their arcs if they were learnt."""
+        self._check_fitted()
+        heads = self._predict_heads(self._encoded(treebank), self.coef_, self.owners_)
+        return heads, None if self.labeller_ is None else self.labeller_.predict(treebank, heads)
+
+    def score(self, X: Sentences, y: Any = None) -> float:
+        """The share of words with the right head (UAS), punctuation included."""
+        treebank = treebank_from(X, y, heads=True)
+        self._check_fitted()
+        return float(np.mean(self._predict_heads(self._encoded(treebank), self.coef_, self.owners_) == treebank.trees))
+
+    def pruning(self, treebank: Treebank) -> Pruned:
+        """What pruning does to a treebank with heads: the recall of its arcs, and how many heads a word can have."""
+        nodes = self._encoded(treebank).nodes
+        return pruned(self.tables_.longest, nodes.kinds, nodes.starts, treebank.trees)
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted parser to one file, whole or not at all. It holds no code, so no function of a user's."""
+        self._check_fitted()
+        save_parser(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a parser that `save` wrote; safe with files from anyone."""
+        return load_parser(Path(path), cls)  # type: ignore[no-any-return]
+
+    def _take(self, training: Training, weights: Weights) -> None:
+        self.coef_, self.owners_ = weights["w"], training.model.owners
+
+    def _problem(self, nodes: Nodes, heads: Heads) -> Arcs:
+        return Arcs(nodes, self.tables_, heads, bool(self.projective), bool(self.one_root))
+
+    def _encoded(self, treebank: Treebank) -> Arcs:
+        nodes = encode(columns_of(treebank), treebank.offsets, self.templates_, self.ranks_)
+        return self._problem(nodes, np.zeros(0, np.int32))
+
+    def _predict_heads(self, problem: Arcs, w: Floats, owners: Keys | None) -> Heads:
+        out = np.zeros(len(problem.nodes.flags) - len(problem.nodes.starts) + 1, np.int32)
+
+        def predict(first: int, end: int) -> None:
+            model = new_model(problem, len(w), w=w)._replace(owners=owners)
+            predict_all(problem, model, first, end, out)
+
+        in_shares(predict, len(problem.nodes.starts) - 1, self.n_jobs)
+        return out
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "coef_"):
+            raise not_fitted("DependencyParser")
+
+
+class TreeDevelopment:
+    """Held-out trees."""
+
+    metric = "UAS"
+
+    def __init__(self, parser: Parser, treebank: Treebank, owners: Keys | None):
+        self.parser, self.owners = parser, owners
+        self.gold, self.problem = treebank.trees, parser._encoded(treebank)
+
+    def score(self, weights: Weights) -> float:
+        """The share of words with the right head."""
+        return float(np.mean(self.parser._predict_heads(self.problem, weights["w"], self.owners) == self.gold))
+
+
+def columns_of(treebank: Treebank) -> Columns:
+    """A treebank's columns by the names of templates."""
+    return {
+        "word": treebank.words,
+        "lemma": treebank.lemmas,
+        "pos": treebank.upos,
+        "tag": treebank.xpos,
+        "feats": treebank.feats,
+    }
+
+
+def chosen_features(features: str | Sequence[str]) -> list[ArcTemplate]:
+    """The templates a user asked for: a preset by name, or templates."""
+    if isinstance(features, str):
+        if features not in PRESETS:
+            raise unknown_name("features", features, PRESETS)
+        return parse_arc_templates(PRESETS[features])
+    if not isinstance(features, Collection) or not all(isinstance(text, str) for text in features):
+        raise InputError(f"features must be the name of a preset or a list of templates, not {features!r}")
+    return parse_arc_templates(features)
+
+
+def trees_of(treebank: Treebank, heads: Heads, labels: Column | None) -> NDArray[np.object_]:
+    """Trees as values, one for each sentence."""
+    words, tags = (np.array(column.strings, object)[column.ids] for column in (treebank.words, treebank.upos))
+    tagged = treebank.upos.strings != ["_"]
+    named = None if labels is None else np.array(labels.strings, object)[labels.ids]
+    gold = None if treebank.labels is None else np.array(treebank.labels.strings, object)[treebank.labels.ids]
+    found = np.empty(treebank.number_of_sentences, object)
+    for i in range(len(found)):
+        part = treebank.sentence(i)
+        found[i] = DependencyTree(
+            words=tuple(words[part]),
+            heads=tuple(heads[part].tolist()),
+            labels=None if named is None else tuple(named[part]),
+            tags=tuple(tags[part]) if tagged else None,
+            gold_heads=None if treebank.heads is None else tuple(treebank.heads[part].tolist()),
+            gold_labels=None if gold is None or treebank.heads is None else tuple(gold[part]),
+        )
+    return found

@@ -1,0 +1,30 @@
+"""Owns which rules are tried for a parser, unless its user names others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from swvp.learning.rule import UpdateRule
+from swvp.training import tune
+
+__all__ = ["BETAS", "DEFAULT_RULE", "RULES", "candidates"]
+
+DEFAULT_RULE = "a-uniform:sqrt"
+RULES = (
+    "csp",
+    "a-wm",
+    "b-wm",
+    "a-wm:sqrt",
+    "a-wmr:sqrt",
+    "a-uniform:sqrt",
+    "a-uniform:count",
+    "a-uniform:components:sqrt",
+    "a-wm:components:sqrt",
+    "a-wm:single+full:sqrt",
+)
+BETAS = (0.25, 0.5, 1.0)
+
+
+def candidates(rules: Sequence[str] | None, betas: Sequence[float] | None, C: float | None = None) -> list[UpdateRule]:
+    """Every rule with every β, of these or those for parsers; see `swvp.training.tune.candidates`."""
+    return tune.candidates(rules or RULES, betas or BETAS, C)
