@@ -60,7 +60,9 @@ def rebuild(contents: Contents, make: Callable[..., Any]) -> Any:
     templates = parse_arc_templates(strings(meta["templates"]))
     parser.templates_, tables = tables_of(templates)
     must([template.text for template in parser.templates_] == meta["templates"], "templates")
-    parser.ranks_ = {name: {text: rank for rank, text in enumerate(strings(meta["ranks"][name]))} for name in FEW_VALUES}
+    parser.ranks_ = {
+        name: {text: rank for rank, text in enumerate(strings(meta["ranks"][name]))} for name in FEW_VALUES
+    }
     must(all(len(parser.ranks_[name]) == len(meta["ranks"][name]) for name in FEW_VALUES), "values of columns")
     longest = np.array(arrays["longest"], np.int32)
     tags = len(parser.ranks_["pos"]) + 2

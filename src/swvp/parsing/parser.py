@@ -4,6 +4,7 @@ command line can do without."""
 from __future__ import annotations
 
 import dataclasses
+import numbers
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -70,6 +71,7 @@ class Parser(TrainingOptions):
         projective: bool = False,
         one_root: bool = True,
         prune: bool = True,
+        margin: float = 30.0,
         hashed: int | None = 2**22,
         labels: bool = True,
         patience: int | None = None,
@@ -89,6 +91,7 @@ class Parser(TrainingOptions):
         self.projective = projective
         self.one_root = one_root
         self.prune = prune
+        self.margin = margin
         self.hashed = hashed
         self.labels = labels
         self.patience = patience
@@ -137,6 +140,8 @@ class Parser(TrainingOptions):
         self._check_whole(["epochs", "n_jobs"], optional=["patience", "hashed"])
         if self.hashed is not None and self.hashed & (self.hashed - 1):
             raise InputError(f"hashed must be a power of 2, as 2**22, not {self.hashed}")
+        if not isinstance(self.margin, numbers.Real) or not 0 <= self.margin < np.inf:
+            raise InputError(f"margin must be a number of at least 0, not {self.margin!r}")
         heads = treebank.trees
         columns = columns_of(treebank)
         more = more and hasattr(self, "coef_")
@@ -155,7 +160,7 @@ class Parser(TrainingOptions):
             seen = longest_arcs(nodes.kinds, nodes.starts, heads, tags)
             tables = tables._replace(longest=widened(tables.longest, seen) if more else seen)
         self.tables_ = tables
-        problem = self._problem(nodes, heads)
+        problem = self._problem(nodes, heads, float(self.margin))
         model = new_model(problem, self.hashed or EXACT_SIZE, exact=self.hashed is None)
         if old is not None:
             coef, before, owners = old
@@ -233,8 +238,8 @@ class Parser(TrainingOptions):
     def _take(self, training: Training, weights: Weights) -> None:
         self.coef_, self.owners_ = weights["w"], training.model.owners
 
-    def _problem(self, nodes: Nodes, heads: Heads) -> Arcs:
-        return Arcs(nodes, self.tables_, heads, bool(self.projective), bool(self.one_root))
+    def _problem(self, nodes: Nodes, heads: Heads, margin: float = 0.0) -> Arcs:
+        return Arcs(nodes, self.tables_, heads, bool(self.projective), bool(self.one_root), margin)
 
     def _encoded(self, treebank: Treebank) -> Arcs:
         nodes = encode(columns_of(treebank), treebank.offsets, self.templates_, self.ranks_)

@@ -6,6 +6,10 @@ whether or not m^J is a tree.
 
 Prediction is the best tree, of any kind or projective, with one child of the root or several. A pruned arc is not
 taken unless there is no tree without; it has its weights nevertheless, so that margins and updates are exact.
+
+With a `margin` ρ > 0 gold arcs must win by ρ: while learning, each is worth ρ less. So what is predicted is the tree
+of the largest w·φ(x, y') + ρ·(number of wrong heads), and a mixed assignment m^J is a violation if its
+w·Δφ(x, y, m^J) - ρ·|J| ≤ 0. The paper's algorithm has ρ = 0.
 """
 
 from __future__ import annotations
@@ -29,13 +33,14 @@ Heads = NDArray[np.int32]
 
 
 class Arcs(NamedTuple):
-    """Sentences; `heads` are the gold heads of all words, or empty."""
+    """Sentences; `heads` are the gold heads of all words, or empty if there is nothing to learn."""
 
     nodes: Nodes
     tables: Tables
     heads: Heads
     projective: bool
     one_root: bool
+    margin: float
 
 
 class ArcModel(NamedTuple):
@@ -84,9 +89,20 @@ def decode(scores, n, projective, one_root, heads):
 
 
 @kernel
+def score_example(problem, model, i):
+    """Score the arcs of sentence i, those of its gold tree less the margin; return its length."""
+    n = score_sentence(problem.nodes, problem.tables, i, model.w, model.owners, model.room)
+    if problem.margin > 0:
+        start = problem.nodes.starts[i] - i
+        for k in range(n):
+            model.room.scores[problem.heads[start + k], k + 1] -= problem.margin
+    return n
+
+
+@kernel
 def predict_one(problem, model, i):
     """Keep the best tree of sentence i; return its length."""
-    n = score_sentence(problem.nodes, problem.tables, i, model.w, model.owners, model.room)
+    n = score_example(problem, model, i)
     decode(model.room.scores, n, problem.projective, problem.one_root, model.predicted)
     return n
 
@@ -194,7 +210,7 @@ def direction(problem, model, i, starts, positions, sets, count, amounts):
 @implement(operations.best_outputs, Arcs)
 @kernel
 def best_outputs(problem, model, i, k):
-    n = score_sentence(problem.nodes, problem.tables, i, model.w, model.owners, model.room)
+    n = score_example(problem, model, i)
     outputs = np.zeros((k, n), np.int64)
     found = k_best(model.room.scores, n, k, problem.projective, problem.one_root, outputs)
     if found == 0:  # every tree has a pruned arc

@@ -180,4 +180,17 @@ def turbo() -> list[str]:
     return lines
 
 
-PRESETS = {"turbo": turbo()}
+def first_order() -> list[str]:
+    """What did best on development sets: fewer pairs of morphological features, but lemmas and fine tags too."""
+    of_words = ("lower(h.word) & h.feats", "h.feats & lower(h.word)", "lower(m.word) & m.feats")
+    left_out = {*of_words, "h.feats & m.feats", "h.feats & m.feats & m.pos", "h.feats & h.pos & m.feats"}
+    lines = [line for line in turbo() if line not in left_out]
+    near_h, near_m = ("h.tag[-1]", "h.tag[+1]"), ("m.tag[-1]", "m.tag[+1]")
+    lines += [f"h.tag & m.tag & {near}" for near in (*near_h, *near_m)]
+    lines += [f"h.tag & m.tag & {a} & {b}" for a in near_h for b in near_m]
+    lines += ["h.lemma & m.lemma", "h.lemma & m.pos", "h.pos & m.lemma", "h.lemma & h.pos & m.lemma & m.pos"]
+    lines += [f"h.pos & m.pos & distance & {count}" for count in ("verbs", "punctuation", "coordinators")]
+    return [*lines, "h.pos & m.pos & verbs & punctuation & coordinators"]
+
+
+PRESETS = {"first-order": first_order(), "turbo": turbo()}
