@@ -13,14 +13,20 @@ if TYPE_CHECKING:
     from swvp.learning.rule import as_rule as as_rule
     from swvp.learning.rule import register_gamma as register_gamma
     from swvp.learning.rule import register_substructures as register_substructures
+    from swvp.parser import DependencyParser as DependencyParser
+    from swvp.parsing.tree import DependencyTree as DependencyTree
+    from swvp.parsing.treebank import Treebank as Treebank
     from swvp.tagger import SequenceTagger as SequenceTagger
 
 __version__ = "0.1.0"
 
 LAZY = {
+    "DependencyParser": "swvp.parser",
+    "DependencyTree": "swvp.parsing.tree",
     "InputError": "swvp.errors",
     "SequenceTagger": "swvp.tagger",
     "StructuredPerceptron": "swvp.estimator",
+    "Treebank": "swvp.parsing.treebank",
     "UpdateRule": "swvp.learning.rule",
     "as_rule": "swvp.learning.rule",
     "register_gamma": "swvp.learning.rule",
@@ -28,9 +34,12 @@ LAZY = {
 }
 
 __all__ = [
+    "DependencyParser",
+    "DependencyTree",
     "InputError",
     "SequenceTagger",
     "StructuredPerceptron",
+    "Treebank",
     "UpdateRule",
     "as_rule",
     "register_gamma",
