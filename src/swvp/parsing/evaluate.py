@@ -8,7 +8,6 @@ F1 of content words: as conll18_ud_eval.py (CoNLL 2018) on the same words. UAS i
 
 from __future__ import annotations
 
-import unicodedata
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from swvp.parsing.treebank import Treebank
 from swvp.scoring.confusion import Confusion
 from swvp.scoring.counts import Counts
 from swvp.scoring.paired import Comparison, compare_counts
+from swvp.structures.tree.context import is_punctuation
 
 __all__ = ["TreeScores", "compare_trees", "evaluate_trees", "is_punctuation"]
 
@@ -40,15 +40,6 @@ CONTENT = frozenset(
 ARC_LENGTHS = (1, 2, 3, 7, 15, 31)  # the first four begin the bins of eval.pl
 SENTENCE_LENGTHS = (1, 11, 21, 31, 41)
 DIRECTIONS = ["root", "head before", "head after"]
-
-
-def is_punctuation(form: str) -> bool:
-    """Whether a form is made of Unicode punctuation only, as the scorers of CoNLL-X and CoNLL 2007 have it.
-
-    >>> [is_punctuation(form) for form in (".", "«", "--", "$", "U.S.")]
-    [True, True, True, False, False]
-    """
-    return form != "" and all(unicodedata.category(character).startswith("P") for character in form)
 
 
 def evaluate_trees(gold: Treebank, predicted: Treebank) -> TreeScores:

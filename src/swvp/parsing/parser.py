@@ -23,7 +23,8 @@ from swvp.parsing.tree import DependencyTree
 from swvp.parsing.treebank import Treebank
 from swvp.structures.operations import Floats
 from swvp.structures.tree.arcs import Arcs, Heads, new_model, predict_all
-from swvp.structures.tree.encode import Columns, Keys, Nodes, Tables, encode, ranks_of, tables_of
+from swvp.structures.tree.context import Columns, with_context
+from swvp.structures.tree.encode import Keys, Nodes, Tables, encode, ranks_of, tables_of
 from swvp.structures.tree.pruning import Pruned, longest_arcs, pruned, widened
 from swvp.structures.tree.templates import PRESETS, ArcTemplate, parse_arc_templates
 from swvp.training.options import TrainingOptions, in_shares, not_fitted
@@ -276,13 +277,14 @@ class TreeDevelopment:
 
 def columns_of(treebank: Treebank) -> Columns:
     """A treebank's columns by the names of templates."""
-    return {
+    columns = {
         "word": treebank.words,
         "lemma": treebank.lemmas,
         "pos": treebank.upos,
         "tag": treebank.xpos,
         "feats": treebank.feats,
     }
+    return with_context(columns, treebank.offsets)
 
 
 def chosen_features(features: str | Sequence[str]) -> list[ArcTemplate]:

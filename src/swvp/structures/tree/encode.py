@@ -7,7 +7,6 @@ low bits, and the values of columns of few values are numbered by frequency in t
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -18,21 +17,19 @@ from numpy.typing import NDArray
 from swvp.errors import InputError
 from swvp.structures.chain.templates import FUNCTIONS
 from swvp.structures.operations import Ints
+from swvp.structures.tree.context import Columns, flags_of
 from swvp.structures.tree.pruning import all_allowed
 from swvp.structures.tree.templates import ARC_ATOMS, ArcTemplate, SideAtom
 
-__all__ = ["Columns", "Nodes", "Ranks", "Tables", "encode", "ranks_of", "tables_of"]
+__all__ = ["Nodes", "Ranks", "Tables", "encode", "ranks_of", "tables_of"]
 
 Keys = NDArray[np.uint64]
-Columns = Mapping[str, tuple[Sequence[str], NDArray[Any]]]
-"""word, lemma, pos, tag and feats: the distinct strings of a column, and which of them each word has."""
 Ranks = Mapping[str, Mapping[str, int]]
 """The values of the columns of few values seen in training, numbered from the most frequent one."""
 
 HEAD, MODIFIER, MORPHOLOGY, PAIR, BETWEEN, ARC = range(6)
 """The groups of templates: of one side, of feats, of both sides, of the words in between, of the arc."""
 
-VERB, PUNCTUATION, COORDINATOR = 1, 2, 4
 FEW_VALUES = ("pos", "tag", "feats")
 ROOT, BEGIN, END, NONE = "\0root", "\0begin", "\0end", "_"
 MOST_FEATS = 24
@@ -205,7 +202,7 @@ def encode(columns: Columns, offsets: Ints, templates: Sequence[ArcTemplate], ra
         atoms=atoms,
         feats=of_nodes(words, table, ids),
         counts=of_nodes(words, np.array([len(parts) for parts in split], np.int32), ids),
-        flags=flags_of(columns, words),
+        flags=of_nodes(words, flags_of(columns), np.arange(len(columns["word"][1]))),
         kinds=of_nodes(words, kinds_of(columns["pos"][0], ranks["pos"]), columns["pos"][1]),
         starts=starts,
     )
@@ -221,27 +218,3 @@ def of_nodes(words: NDArray[np.bool_], values: NDArray[Any], ids: NDArray[Any]) 
 def kinds_of(tags: Sequence[str], ranks: Mapping[str, int]) -> NDArray[np.int32]:
     """1 + the rank of a tag; the last number is for tags not seen in training, 0 for the root."""
     return np.array([1 + ranks.get(tag, len(ranks)) for tag in tags], np.int32)
-
-
-def flags_of(columns: Columns, words: NDArray[np.bool_]) -> NDArray[np.uint8]:
-    by_tag = [
-        of_nodes(words, np.array([flags_of_tag(tag) for tag in columns[name][0]], np.uint8), columns[name][1])
-        for name in ("pos", "tag")
-    ]
-    strings, ids = columns["word"]
-    marks = np.array([PUNCTUATION * is_punctuation(string) for string in strings], np.uint8)
-    found: NDArray[np.uint8] = by_tag[0] | by_tag[1] | of_nodes(words, marks, ids)
-    return found
-
-
-def is_punctuation(word: str) -> bool:
-    """Whether all characters are punctuation, as the scorer of CoNLL-X sees it."""
-    return all(unicodedata.category(character).startswith("P") for character in word)
-
-
-def flags_of_tag(tag: str) -> int:
-    """What a tag says, of UD or of an older set of tags."""
-    verb = tag == "AUX" or tag[:1] in ("V", "v")
-    punctuation = tag[:4].upper() == "PUNC"
-    coordinator = tag in ("CCONJ", "CONJ", "Conj", "CC", "cc", "KON")
-    return VERB * verb | PUNCTUATION * punctuation | COORDINATOR * coordinator

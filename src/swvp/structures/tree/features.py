@@ -14,16 +14,14 @@ import numpy as np
 
 from swvp.compiled import inlined, kernel
 from swvp.structures.operations import Floats, Ints
+from swvp.structures.tree.context import COORDINATOR, PUNCTUATION, VERB
 from swvp.structures.tree.encode import (
     ARC,
     BETWEEN,
-    COORDINATOR,
     HEAD,
     MODIFIER,
     MORPHOLOGY,
     PAIR,
-    PUNCTUATION,
-    VERB,
     Keys,
     Nodes,
     Tables,

@@ -6,6 +6,7 @@ columns of the head `h` or the modifier `m`, or of a neighbour, perhaps through 
     h.pos                   the column itself
     m.pos[-1]               of the word before the modifier
     lower(h.word)           in lower case; also prefix(h.word, 3), suffix(m.word, 3), shape(m.word), kinds(m.word)
+    h.marker, h.verbs       what its surroundings say, see `swvp.structures.tree.context`
     h.feats                 each of the morphological features: as many features as there are values
 
 Atoms of the arc:
@@ -28,7 +29,7 @@ from swvp.structures.chain.templates import FUNCTIONS, NUMBERED
 
 __all__ = ["ARC_ATOMS", "COLUMNS", "PRESETS", "ArcTemplate", "SideAtom", "parse_arc_templates"]
 
-COLUMNS = ("word", "lemma", "pos", "tag", "feats")
+COLUMNS = ("word", "lemma", "pos", "tag", "feats", "marker", "verbs")
 ARC_ATOMS = ("distance", "length", "verbs", "punctuation", "coordinators")
 FARTHEST = 5
 SIDE_ATOM = re.compile(
@@ -89,7 +90,7 @@ def parse_template(text: str, place: str) -> ArcTemplate:
         if part.startswith("between."):
             column = part.removeprefix("between.")
             if column not in COLUMNS or column == "feats":
-                raise unknown_name(f"{place}: column", column, COLUMNS[:-1])
+                raise unknown_name(f"{place}: column", column, [name for name in COLUMNS if name != "feats"])
             if between:
                 raise InputError(f"{place}: a template has one atom between.COLUMN at most")
             between = column
