@@ -162,7 +162,6 @@ LABELS = (
     "child.lemma & m.pos & h.pos",
     "child.lemma & h.lemma",
     "sibling.pos & m.pos & h.pos",
-    "sibling.lemma & m.pos",
     "previous.pos & m.pos & h.pos",
     "next.pos & m.pos & h.pos",
     "m.pos[-1] & m.pos & h.pos",
