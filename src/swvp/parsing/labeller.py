@@ -32,7 +32,7 @@ from swvp.training.training import Training, Weights
 __all__ = ["LabelDevelopment", "Labeller"]
 
 ROWS = 2**16
-MOST_ROWS = 2**24
+MOST_ROWS = 2**22
 BLOCK = 2000
 """So many sentences are labelled at once: what is known of them then stays small."""
 
@@ -50,6 +50,8 @@ class Labeller:
     def __init__(self, features: Sequence[str] | None = None, rows: int = ROWS):
         if type(rows) is not int or not 2 <= rows <= MOST_ROWS or rows & (rows - 1):
             raise InputError(f"rows must be a power of 2 from 2 to {MOST_ROWS}, not {rows!r}")
+        if isinstance(features, str) or not all(isinstance(text, str) for text in features or ()):
+            raise InputError(f"features must be a list of templates, not {features!r}")
         self.rows = rows
         self.templates = parse_label_templates(LABELS if features is None else features, "labels")
         self.tables = label_tables(self.templates)
@@ -85,7 +87,7 @@ class Labeller:
         """Take the weights of a training."""
         self.weights = training.result()
 
-    def predict(self, treebank: Treebank, heads: Heads, *, n_jobs: int = 1) -> Column:
+    def predict(self, treebank: Treebank, heads: NDArray[Any], *, n_jobs: int = 1) -> Column:
         """The labels of the arcs from these heads."""
         ids = self.trees(treebank, heads).predict(self.weights, n_jobs)
         return Column(list(self.classes), ids.astype(np.int32))
@@ -127,11 +129,12 @@ class Labeller:
         return found
 
     def trees(self, treebank: Treebank, heads: Heads) -> Trees:
+        """What is needed to label the arcs from these heads."""
         offsets = treebank.offsets
         if heads.shape != (treebank.tokens,):
-            raise InputError(f"{treebank.tokens} words and {len(heads)} heads: give as many")
+            raise InputError(f"{treebank.tokens} words and heads of shape {heads.shape}: give as many")
         sizes = np.repeat(np.diff(offsets), np.diff(offsets))
-        if len(heads) and not (0 <= heads.min() and (heads <= sizes).all()):
+        if not ((heads >= 0) & (heads <= sizes)).all():
             raise InputError("a head is the number of a word of its sentence, or 0")
         order, begins = children_of(heads, offsets)
         words = encode_words(columns_of(treebank), offsets, self.templates)
@@ -166,14 +169,14 @@ class Trees(NamedTuple):
 
     def predict(self, weights: Weights, n_jobs: int = 1) -> Ids:
         """The best labels under some weights, as numbers, by words."""
-        out = np.empty(len(self.order), np.uint32)
+        out, labels = np.empty(len(self.order), np.uint32), weights["w"].shape[1]
 
         def fill(first: int, end: int) -> None:
             for a in range(first, end, BLOCK):
                 b = min(a + BLOCK, end)
                 chain = self.chain(a, b)
                 room = int(np.diff(chain.offsets).max())
-                model = new_model(0, weights["w"].shape[1], room)._replace(**weights)
+                model = new_model(0, labels, room)._replace(w=weights["w"], w_move=weights["w_move"])
                 refresh(model)
                 found = np.empty(len(chain.starts) - 1, np.uint32)
                 predict_all(chain, model, found)

@@ -38,10 +38,9 @@ from swvp.structures.tree.label_templates import MANY, NODES, NUMBERS, LabelAtom
 __all__ = ["LabelTables", "Words", "attributes_of", "children_of", "encode_words", "label_tables"]
 
 H, M, G, PREVIOUS, NEXT, FIRST, LAST = range(len(NODES))
-EACH_CHILD, EACH_SIBLING, EACH_BETWEEN = range(len(NODES), len(NODES) + len(MANY))
 NUMBER = len(NODES) + len(MANY)
-ONE, CHILD, SIBLING, BETWEEN, H_FEATS, M_FEATS = range(6)
-KINDS = ("", *MANY, "h.feats", "m.feats")
+ONE, CHILD, SIBLING, BETWEEN, H_FEATS, M_FEATS, SHARED = range(7)
+KINDS = ("", *MANY, "h.feats", "m.feats", "shared")
 MISSING = -1
 MOST_CHILDREN, MOST_COUNT = 5, 3
 
@@ -76,18 +75,24 @@ class LabelTables(NamedTuple):
     outside: Keys
 
 
-Slot = tuple[str, str, str, int]
+class Slot(NamedTuple):
+    """What a slot says: function(column, number), or the one of feats that has this name."""
+
+    column: str
+    name: str = ""
+    function: str = ""
+    number: int = 0
 
 
 def slot_of(atom: LabelAtom) -> Slot:
-    return atom.column, atom.name, atom.function, atom.number
+    return Slot(atom.column, atom.name, atom.function, atom.number)
 
 
 def slots_of(templates: Sequence[LabelTemplate]) -> list[Slot]:
-    """The distinct (column, name, function, number) that templates look at."""
+    """The distinct slots that templates look at."""
     atoms = (atom for template in templates for atom in template.atoms)
     looked = (slot_of(atom) for atom in atoms if atom.column and (atom.column != "feats" or atom.name))
-    return list(dict.fromkeys(looked)) or [("pos", "", "", 0)]
+    return list(dict.fromkeys(looked)) or [Slot("pos")]
 
 
 def label_tables(templates: Sequence[LabelTemplate]) -> LabelTables:
@@ -98,7 +103,7 @@ def label_tables(templates: Sequence[LabelTemplate]) -> LabelTables:
     lengths, singles, kinds = np.zeros((3, size), np.int32)
     for t, template in enumerate(templates):
         kinds[t] = KINDS.index(template.many)
-        atoms = [atom for atom in template.atoms if atom.column != "feats" or atom.name]
+        atoms = [atom for atom in template.atoms if atom.source != "shared" and (atom.column != "feats" or atom.name)]
         lengths[t], singles[t] = len(atoms), sum(atom.source not in MANY for atom in atoms)
         for a, atom in enumerate(atoms):
             slot = slots.index(slot_of(atom)) if atom.column else 0
@@ -120,9 +125,9 @@ def encode_words(columns: Columns, offsets: Ints, templates: Sequence[LabelTempl
     words[starts[:-1]] = False
     slots = slots_of(templates)
     atoms = np.full((starts[-1], len(slots)), hashed(ROOT), np.uint64)
-    for s, (name, *how) in enumerate(slots):
-        strings, ids = columns[name]
-        atoms[words, s] = np.array([hashed(value_of(string, *how)) for string in strings], np.uint64)[ids]
+    for s, slot in enumerate(slots):
+        strings, ids = columns[slot.column]
+        atoms[words, s] = np.array([hashed(value_of(string, slot)) for string in strings], np.uint64)[ids]
     strings, ids = columns["feats"]
     split = [parts_of(string)[:MOST_FEATS] for string in strings]
     table = np.zeros((len(strings), max([len(parts) for parts in split] + [1])), np.uint64)
@@ -137,12 +142,12 @@ def encode_words(columns: Columns, offsets: Ints, templates: Sequence[LabelTempl
     )
 
 
-def value_of(string: str, name: str, function: str, number: int) -> str:
-    """What an atom makes of a string: of feats the one of this name, "" if it is not there."""
-    if name:
-        found = (part.removeprefix(f"{name}=") for part in parts_of(string) if part.startswith(f"{name}="))
-        return next(found, "")
-    return FUNCTIONS[function](string, number)
+def value_of(string: str, slot: Slot) -> str:
+    """What a slot makes of a string; of feats the value of the one with its name, "" if there is none."""
+    if slot.name:
+        start = f"{slot.name}="
+        return next((part.removeprefix(start) for part in parts_of(string) if part.startswith(start)), "")
+    return FUNCTIONS[slot.function](string, slot.number)
 
 
 @kernel
@@ -184,6 +189,14 @@ def atom_at(words, outside, first, n, at, slot, offset):
 
 
 @inlined
+def has_feature(words, v, feature):
+    for f in range(words.counts[v]):
+        if words.feats[v, f] == feature:
+            return True
+    return False
+
+
+@inlined
 def describe(words, first, h, m, order, begins, base, p, nodes, numbers):
     """Write the nodes and the numbers that the templates look at, of the arc from h to its child m = order[p]."""
     child, end = begins[first + m], begins[first + m + 1]
@@ -213,7 +226,7 @@ def describe(words, first, h, m, order, begins, base, p, nodes, numbers):
 
 @kernel
 def most_attributes(words, tables, heads, offsets, begins, first_sentence, end_sentence):
-    """At least how much room the attributes of some sentences need."""
+    """How much room the attributes of some sentences need at most."""
     kinds = np.zeros(len(KINDS), np.int64)
     for kind in tables.kinds:
         kinds[kind] += 1
@@ -225,15 +238,59 @@ def most_attributes(words, tables, heads, offsets, begins, first_sentence, end_s
             most += kinds[ONE] + kinds[H_FEATS] * words.counts[first + h] + kinds[M_FEATS] * words.counts[first + m]
             most += kinds[CHILD] * (begins[first + m + 1] - begins[first + m])
             most += kinds[SIBLING] * (begins[first + h + 1] - begins[first + h] - 1)
+            most += kinds[SHARED] * words.counts[first + m]
             most += kinds[BETWEEN] * max(abs(h - m) - 1, 0)
     return most
+
+
+@inlined
+def key_of(words, tables, t, first, n, nodes, numbers):
+    """The key of template t by its atoms of one value."""
+    key = tables.salts[t]
+    for a in range(tables.singles[t]):
+        source, slot, offset = tables.atoms[t, a, 0], tables.atoms[t, a, 1], tables.atoms[t, a, 2]
+        if source >= NUMBER:
+            atom = np.uint64(numbers[source - NUMBER])
+        else:
+            atom = atom_at(words, tables.outside, first, n, nodes[source], slot, offset)
+        key = stirred(key ^ atom)
+    return stirred(key)
+
+
+@inlined
+def write_feats(words, kind, key, first, h, m, mask, out, size):
+    """Write one attribute for each morphological feature of the head, of the modifier, or of both; return the size."""
+    v = first + (h if kind == H_FEATS else m)
+    for f in range(words.counts[v]):
+        feature = words.feats[v, f]
+        if kind != SHARED or has_feature(words, first + h, feature):
+            out[size] = stirred(key ^ feature) & mask
+            size += 1
+    return size
+
+
+@inlined
+def write_each(words, tables, t, key, first, n, h, m, order, begins, base, mask, out, size):
+    """Write one attribute for each child or sibling of m, or word between it and h; return the size."""
+    kind = tables.kinds[t]
+    v = first + (m if kind == CHILD else h)
+    p, end = (min(h, m) + 1, max(h, m)) if kind == BETWEEN else (begins[v], begins[v + 1])
+    for q in range(p, end):
+        node = q if kind == BETWEEN else order[q] - base
+        if node != m:
+            each = key
+            for a in range(tables.singles[t], tables.lengths[t]):
+                slot, offset = tables.atoms[t, a, 1], tables.atoms[t, a, 2]
+                each = stirred(each ^ atom_at(words, tables.outside, first, n, node, slot, offset))
+            out[size] = each & mask
+            size += 1
+    return size
 
 
 @kernel
 def write_attributes(words, tables, heads, offsets, order, begins, first_sentence, end_sentence, mask, starts, out):
     """Write the attributes of the arcs of some sentences, in `order`, and where those of each start."""
-    outside = tables.outside
-    nodes, numbers = np.zeros(NUMBER, np.int64), np.zeros(len(NUMBERS), np.int64)
+    nodes, numbers = np.zeros(len(NODES), np.int64), np.zeros(len(NUMBERS), np.int64)
     at = size = 0
     for i in range(first_sentence, end_sentence):
         first, base = words.starts[i], offsets[i] - 1
@@ -246,41 +303,14 @@ def write_attributes(words, tables, heads, offsets, order, begins, first_sentenc
                 starts[at] = size
                 at += 1
                 for t in range(len(tables.salts)):
-                    key = tables.salts[t]
-                    single, length = tables.singles[t], tables.lengths[t]
-                    for a in range(single):
-                        source, slot, offset = tables.atoms[t, a, 0], tables.atoms[t, a, 1], tables.atoms[t, a, 2]
-                        if source >= NUMBER:
-                            atom = np.uint64(numbers[source - NUMBER])
-                        else:
-                            atom = atom_at(words, outside, first, n, nodes[source], slot, offset)
-                        key = stirred(key ^ atom)
-                    kind = tables.kinds[t]
+                    key, kind = key_of(words, tables, t, first, n, nodes, numbers), tables.kinds[t]
                     if kind == ONE:
-                        out[size] = stirred(key) & mask
+                        out[size] = key & mask
                         size += 1
-                    elif kind == H_FEATS or kind == M_FEATS:
-                        v = first + (h if kind == H_FEATS else m)
-                        for f in range(words.counts[v]):
-                            out[size] = stirred(stirred(key ^ words.feats[v, f])) & mask
-                            size += 1
+                    elif kind >= H_FEATS:
+                        size = write_feats(words, kind, key, first, h, m, mask, out, size)
                     else:
-                        if kind == BETWEEN:
-                            q, end = min(h, m) + 1, max(h, m)
-                        else:
-                            v = first + (m if kind == CHILD else h)
-                            q, end = begins[v], begins[v + 1]
-                        while q < end:
-                            v = q if kind == BETWEEN else order[q] - base
-                            q += 1
-                            if v == m:
-                                continue
-                            each = key
-                            for a in range(single, length):
-                                slot, offset = tables.atoms[t, a, 1], tables.atoms[t, a, 2]
-                                each = stirred(each ^ atom_at(words, outside, first, n, v, slot, offset))
-                            out[size] = stirred(each) & mask
-                            size += 1
+                        size = write_each(words, tables, t, key, first, n, h, m, order, begins, base, mask, out, size)
     starts[at] = size
     return size
 

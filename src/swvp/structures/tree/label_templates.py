@@ -18,6 +18,7 @@ of one of them: m.feats.Case. A template has one source of many values at most. 
     verbs                   how many verbs are in between, at most 3; also punctuation, coordinators
     children siblings       how many words have the modifier, have the head as their head, at most 5
     place                   how many siblings are between head and modifier, at most 3
+    shared                  each morphological feature that head and modifier have in common
     bias                    nothing
 """
 
@@ -31,14 +32,15 @@ from swvp.errors import InputError, unknown_name
 from swvp.structures.chain.templates import FUNCTIONS, NUMBERED
 from swvp.structures.tree.templates import COLUMNS, FARTHEST
 
-__all__ = ["LABELS", "MANY", "NODES", "NUMBERS", "LabelAtom", "LabelTemplate", "parse_label_templates"]
+__all__ = ["LABELS", "MANY", "NODES", "NUMBERS", "SHARED", "LabelAtom", "LabelTemplate", "parse_label_templates"]
 
 NODES = ("h", "m", "g", "previous", "next", "first", "last")
 MANY = ("child", "sibling", "between")
 NUMBERS = ("direction", "distance", "verbs", "punctuation", "coordinators", "children", "siblings", "place")
+SHARED = "shared"
 USABLE = [name for name in FUNCTIONS if name != "tags"]
 ATOM = re.compile(
-    r"(?:(?P<function>\w+)\(\s*)?(?P<source>[a-z]+)\.(?P<column>\w+)(?:\.(?P<name>[^\s&(),|=]+))?\s*"
+    r"(?:(?P<function>\w+)\(\s*)?(?P<source>[a-z]+)\.(?P<column>\w+)(?:\.(?P<name>[^\s&(),|=\[\]]+(?:\[[a-z]\w*\])?))?\s*"
     r"(?:\[\s*(?P<offset>[+-]?\d+)\s*\])?(?:\s*,\s*(?P<number>\d+))?\s*(?P<end>\))?"
 )
 
@@ -65,7 +67,7 @@ class LabelAtom(NamedTuple):
     def many(self) -> str:
         """The source of many values that this is, or ""."""
         each_feature = self.column == "feats" and not self.name
-        return self.text if each_feature else self.source if self.source in MANY else ""
+        return self.text if each_feature else self.source if self.source in (*MANY, SHARED) else ""
 
 
 class LabelTemplate(NamedTuple):
@@ -103,7 +105,7 @@ def parse_template(text: str, place: str) -> LabelTemplate:
 
 
 def parse_atom(text: str, place: str) -> LabelAtom:
-    if text in NUMBERS:
+    if text in (*NUMBERS, SHARED):
         return LabelAtom(text)
     found = ATOM.fullmatch(text)
     if found is None or bool(found["function"]) != bool(found["end"]):
@@ -146,7 +148,11 @@ LABELS = (
     "h.lemma & m.pos & direction",
     "h.lemma & m.lemma",
     "h.pos & m.feats & m.pos",
+    "h.feats & h.pos & m.pos",
+    "shared & h.pos & m.pos",
+    "h.tag & m.tag & direction",
     "h.pos & m.feats.Case & direction",
+    "h.pos & h.feats.Voice & m.pos & m.feats.Case",
     "h.lemma & m.feats.Case",
     "g.pos & h.pos & m.pos",
     "first.pos & m.pos & h.pos",
@@ -156,7 +162,6 @@ LABELS = (
     "child.lemma & m.pos & h.pos",
     "child.lemma & h.lemma",
     "sibling.pos & m.pos & h.pos",
-    "sibling.lemma & m.pos",
     "previous.pos & m.pos & h.pos",
     "next.pos & m.pos & h.pos",
     "m.pos[-1] & m.pos & h.pos",
