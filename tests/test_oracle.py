@@ -10,7 +10,7 @@ from swvp.estimator import StructuredPerceptron
 from swvp.learning.gamma import GAMMAS
 from swvp.learning.perceptron import passes
 from swvp.learning.rule import APPROACHES, STEPS, UpdateRule
-from swvp.learning.substructures import SUBSTRUCTURES
+from swvp.learning.substructures import OF_POSITIONS
 from swvp.structures import operations
 from swvp.structures.chain.indicator import new_model
 from twin import train
@@ -20,9 +20,9 @@ SYMBOLS, LABELS, LONGEST = 6, 3, 5
 
 @pytest.mark.parametrize("approach", APPROACHES)
 @pytest.mark.parametrize("gamma", GAMMAS)
-@pytest.mark.parametrize("substructures", SUBSTRUCTURES)
+@pytest.mark.parametrize("substructures", OF_POSITIONS)
 def test_compiled_generic_and_twin_learn_the_same_weights(substructures, gamma, approach):
-    rng = np.random.default_rng([SUBSTRUCTURES.index(substructures), GAMMAS.index(gamma), APPROACHES.index(approach)])
+    rng = np.random.default_rng([OF_POSITIONS.index(substructures), GAMMAS.index(gamma), APPROACHES.index(approach)])
     for step, impose in itertools.product(STEPS, (False, True)):
         fields = {
             "substructures": substructures,

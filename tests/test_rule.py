@@ -204,7 +204,7 @@ def test_errors_list_registered_names_too():
     register_substructures("ends", lambda gold, predicted: [[0]])
     with pytest.raises(InputError, match="optimal, squared"):
         as_rule("a-cubed")
-    with pytest.raises(InputError, match="all, ends"):
+    with pytest.raises(InputError, match="components, ends"):
         UpdateRule(substructures="middle")
 
 

@@ -11,7 +11,7 @@ from swvp.estimator import StructuredPerceptron
 from swvp.learning.example import sets_of
 from swvp.learning.perceptron import passes
 from swvp.learning.rule import UpdateRule, as_rule
-from swvp.learning.substructures import SUBSTRUCTURES
+from swvp.learning.substructures import OF_POSITIONS
 from swvp.structures.chain.indicator import new_model
 
 
@@ -55,7 +55,7 @@ def fit(rule, *, size=4):
     return StructuredPerceptron(Votes(), rule=rule, epochs=1, shuffle=False).fit([[0] * size], [[1] * size])
 
 
-@pytest.mark.parametrize("name", SUBSTRUCTURES)
+@pytest.mark.parametrize("name", OF_POSITIONS)
 def test_a_family_has_the_sets_of_its_definition_each_once(name):
     rng = np.random.default_rng(1)
     for _ in range(60):
@@ -64,12 +64,12 @@ def test_a_family_has_the_sets_of_its_definition_each_once(name):
         assert sorted(sets_of(name, *labels_with(wrong, size))) == sorted(DEFINITIONS[name](wrong))
 
 
-@pytest.mark.parametrize("name", SUBSTRUCTURES)
+@pytest.mark.parametrize("name", OF_POSITIONS)
 def test_one_wrong_position_makes_one_set(name):
     assert sets_of(name, *labels_with([3], 7)) == [(3,)]
 
 
-@pytest.mark.parametrize("name", SUBSTRUCTURES)
+@pytest.mark.parametrize("name", OF_POSITIONS)
 def test_equal_labels_have_no_sets(name):
     assert sets_of(name, [2, 0, 1], [2, 0, 1]) == []
 

@@ -15,7 +15,7 @@ from swvp.learning import theory
 from swvp.learning.gamma import GAMMAS
 from swvp.learning.perceptron import passes
 from swvp.learning.rule import APPROACHES, POWERS, UpdateRule, as_rule
-from swvp.learning.substructures import SUBSTRUCTURES
+from swvp.learning.substructures import OF_POSITIONS
 from swvp.structures.chain.indicator import new_model
 
 # ---------------------------------------------------------------- problems
@@ -209,7 +209,7 @@ def test_the_separator_is_at_least_as_good_as_the_weights_that_made_the_data():
 # ---------------------------------------------------------------- Observations 1 and 2
 
 
-@pytest.mark.parametrize("substructures", SUBSTRUCTURES)
+@pytest.mark.parametrize("substructures", OF_POSITIONS)
 def test_observation_1_mixed_assignments_have_no_smaller_margin_and_no_larger_radius(substructures):
     rng = np.random.default_rng(23)
     for _ in range(10):
@@ -220,7 +220,7 @@ def test_observation_1_mixed_assignments_have_no_smaller_margin_and_no_larger_ra
         assert theory.radius(*data, substructures=substructures) <= theory.radius(*data)
 
 
-@pytest.mark.parametrize("substructures", SUBSTRUCTURES)
+@pytest.mark.parametrize("substructures", OF_POSITIONS)
 def test_observation_2_mixed_assignments_have_no_smaller_slack(substructures):
     rng = np.random.default_rng(24)
     for _ in range(10):
@@ -251,7 +251,7 @@ def update_bound(seed, substructures, step, *, separating="full", back_off=True)
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("substructures", SUBSTRUCTURES)
+@pytest.mark.parametrize("substructures", OF_POSITIONS)
 def test_theorem_1_bounds_the_updates_until_convergence(substructures, seed):
     _, X, Y = separable(seed)
     for rule in rules_that_respect_the_conditions(substructures):
@@ -261,7 +261,7 @@ def test_theorem_1_bounds_the_updates_until_convergence(substructures, seed):
         assert sum(epoch.updates for epoch in history) <= bound, rule.name
 
 
-@pytest.mark.parametrize("substructures", SUBSTRUCTURES)
+@pytest.mark.parametrize("substructures", OF_POSITIONS)
 def test_theorem_1_bounds_runs_without_back_off_by_their_own_sub_structures(substructures):
     runs = 0
     for seed, rule in itertools.product(range(3), rules_that_respect_the_conditions(substructures)):
@@ -354,7 +354,7 @@ def test_theorem_2_says_more_than_that_no_example_is_wrong_twice(seed):
 
 
 @pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("substructures", SUBSTRUCTURES)
+@pytest.mark.parametrize("substructures", OF_POSITIONS)
 def test_theorem_2_bounds_the_mistakes_in_the_first_pass_of_every_rule_by_csps_bound(substructures, seed):
     """Also after back-offs: they use J = [L_x], and JJ with it has R^JJ = R and r^diff = 0."""
     _, X, Y, _ = nearly_separable(seed)
@@ -363,7 +363,7 @@ def test_theorem_2_bounds_the_mistakes_in_the_first_pass_of_every_rule_by_csps_b
         assert 0 < epoch.mistakes <= first_pass_bound(seed, "full"), rule.name
 
 
-@pytest.mark.parametrize("substructures", SUBSTRUCTURES)
+@pytest.mark.parametrize("substructures", OF_POSITIONS)
 def test_theorem_2_bounds_a_first_pass_without_back_off_by_its_own_sub_structures(substructures):
     runs = 0
     for seed, rule in itertools.product(range(2), rules_that_respect_the_conditions(substructures, steps=["unit"])):
@@ -413,13 +413,13 @@ def test_a_delta_that_mixing_outside_the_outputs_uses_up_bounds_nothing():
 # ---------------------------------------------------------------- mixing
 
 
-@pytest.mark.parametrize("substructures", SUBSTRUCTURES)
+@pytest.mark.parametrize("substructures", OF_POSITIONS)
 def test_chains_are_closed_under_mixing(substructures):
     X, Y = random_sequences(np.random.default_rng(30), examples=3, symbols=4, labels=2, longest=4)
     assert theory.closed_under_mixing(RememberingChain(4, 2), X, Y, substructures=substructures)
 
 
-@pytest.mark.parametrize("substructures", sorted(set(SUBSTRUCTURES) - {"full"}))
+@pytest.mark.parametrize("substructures", sorted(set(OF_POSITIONS) - {"full"}))
 def test_matchings_are_not_closed_under_mixing(substructures):
     x = np.zeros((4, 4, 1))
     assert not theory.closed_under_mixing(Matching(), [x], [(0, 1, 2, 3)], substructures=substructures)

@@ -107,7 +107,7 @@ def implement(declared: Callable[..., Any], cls: type) -> Callable[[Function], F
     """Register the implementation of an operation for a first argument of class `cls`.
 
     Where the implementation is a kernel, for a NamedTuple of arrays, compiled code can call the operation too,
-    inlined.
+    inlined. One for `object` is for all classes without one of their own.
     """
 
     def register(implementation: Function) -> Function:
@@ -116,7 +116,9 @@ def implement(declared: Callable[..., Any], cls: type) -> Callable[[Function], F
 
             @overload(declared, strict=False, jit_options={"nogil": True, "forceinline": True})
             def choose(first: Any, *rest: Any) -> Callable[..., Any] | None:
-                return implementation.py_func if getattr(first, "instance_class", None) is cls else None
+                given = getattr(first, "instance_class", None)
+                mine = given is cls or (cls is object and given is not None and not implements(given, declared))
+                return implementation.py_func if mine else None
 
         return implementation
 

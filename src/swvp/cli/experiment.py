@@ -22,6 +22,7 @@ A rule is csp, mira, or APPROACH-GAMMA[:SUBSTRUCTURES][:STEP][:impose]:
   gamma: wm, wmr, uniform, softmin, worst, optimal, or one of yours (--load)
 
   substructures: single, full, segments, pairs, triples, prefixes, single+full, all
+  (subtrees and components are for trees)
 
   step: unit, sqrt, count, mira; impose: keep γ condition (2)
 

@@ -13,10 +13,20 @@ import numpy as np
 from swvp.compiled import implement, kernel, operation
 from swvp.errors import InputError
 from swvp.learning.gamma import GAMMAS, weigh
+from swvp.learning.head_substructures import components, subtrees
 from swvp.learning.rule import POWERS, Gamma, Substructures, UpdateRule, name_of, own_gammas, own_substructures
-from swvp.learning.substructures import MOST_POSITIONS, MOST_SETS, SUBSTRUCTURES, fill, room
-from swvp.structures.operations import Floats, Ints, labels
-from swvp.structures.python import wrong_positions
+from swvp.learning.substructures import (
+    COMPONENTS,
+    MOST_POSITIONS,
+    MOST_SETS,
+    OF_HEADS,
+    SUBSTRUCTURES,
+    SUBTREES,
+    fill,
+    room,
+)
+from swvp.structures.operations import Floats, Ints, heads, labels
+from swvp.structures.python import as_heads, wrong_positions
 
 __all__ = ["CompiledMira", "CompiledRule", "PythonRule", "define_substructures", "prepare", "set_gamma", "sets_of"]
 
@@ -93,7 +103,13 @@ def set_gamma(rule: Any, margin: Floats, n: int, zero: float, gamma: Floats) -> 
 
 
 @kernel
-def define_family(family, wrong, k, starts, positions):
+def define_family(family, links, wrong, k, starts, positions):
+    """The sets of a family; `links` are the gold and the predicted heads, None where labels are something else."""
+    if links is not None:
+        if family == SUBTREES:
+            return subtrees(links[1], wrong, k, starts, positions)
+        if family == COMPONENTS:
+            return components(links[0], links[1], wrong, k, starts, positions), starts, positions
     sets, total = room(family, k)
     if sets > MOST_SETS or total > MOST_POSITIONS:
         return -1, starts, positions
@@ -108,7 +124,7 @@ def define_family(family, wrong, k, starts, positions):
 @implement(define_substructures, CompiledRule)
 @kernel
 def define_substructures_compiled(rule, problem, model, i, wrong, k, starts, positions):
-    return define_family(rule.family, wrong, k, starts, positions)
+    return define_family(rule.family, heads(problem, model, i), wrong, k, starts, positions)
 
 
 @implement(set_gamma, CompiledMira)
@@ -123,7 +139,9 @@ def define_substructures_python(
     rule: PythonRule, problem: Any, model: Any, i: int, wrong: Ints, k: int, starts: Ints, positions: Ints
 ) -> tuple[int, Ints, Ints]:
     if not callable(rule.family):
-        return define_family(rule.family, wrong, k, starts, positions)  # type: ignore[no-any-return]
+        name = SUBSTRUCTURES[rule.family]
+        links = heads(problem, model, i) if name in OF_HEADS else None
+        return define_family(rule.family, links, wrong, k, starts, positions)  # type: ignore[no-any-return]
     gold, predicted = labels(problem, model, i)
     sets = own_sets(rule.family, gold, predicted, wrong[:k].tolist())
     lengths = [len(J) for J in sets]
@@ -172,6 +190,8 @@ def sets_of(substructures: str | Substructures, gold: Any, predicted: Any) -> li
 
     >>> sets_of("segments", [0, 0, 0, 0], [1, 1, 0, 1])
     [(0, 1), (3,)]
+    >>> sets_of("components", [2, 0, 2, 3], [0, 1, 2, 1])  # 1 and 2 are joined, also 1 and 4
+    [(0, 1, 3)]
     """
     substructures = UpdateRule(substructures=substructures).substructures  # a name is checked
     wrong = wrong_positions(gold, predicted)
@@ -182,7 +202,8 @@ def sets_of(substructures: str | Substructures, gold: Any, predicted: Any) -> li
         return own_sets(family, gold, predicted, wrong)
     room = np.empty(len(wrong) + 1, np.int64)
     code, array = SUBSTRUCTURES.index(family), np.array(wrong, np.int64)
-    count, starts, positions = define_family(code, array, len(wrong), room, room.copy())
+    links = (as_heads(gold, "gold"), as_heads(predicted, "predicted")) if family in OF_HEADS else None
+    count, starts, positions = define_family(code, links, array, len(wrong), room, room.copy())
     if count < 0:
         raise InputError(f"substructures '{substructures}' of {len(wrong)} wrong positions are too many")
     return [tuple(positions[starts[j] : starts[j + 1]].tolist()) for j in range(count)]

@@ -93,7 +93,7 @@ def sweep_k_best(problem, model, rule, order, clock, largest, counts):
             counts[VIOLATING if margin[0] <= RELATIVE_ZERO * largest[0] else NON_VIOLATING] += 1
             rank[n] = r
             lacking[n] = whole[1] - margin[0]
-            enough = enough and lacking[n] <= 0
+            enough = enough and lacking[n] <= TOLERANCE
             n += 1
         if enough:
             continue

@@ -32,8 +32,9 @@ from swvp.learning.gamma import RELATIVE_ZERO, choose, impose_condition_2, norma
 from swvp.learning.mira import KBest, sweep_k_best
 from swvp.learning.rule import UpdateRule
 from swvp.learning.step import step_length
-from swvp.learning.substructures import MOST_SETS
-from swvp.structures.operations import add, best_outputs, direction, find_mistakes, keep, longest, margins, norm
+from swvp.learning.substructures import MOST_SETS, OF_HEADS
+from swvp.structures.operations import add, best_outputs, direction, find_mistakes, heads, keep, longest, margins, norm
+from swvp.structures.python import PythonProblem, as_heads
 
 __all__ = ["COUNTS", "Epoch", "generator", "passes"]
 
@@ -153,7 +154,7 @@ def passes(
     number of the `first` pass that is to come.
     """
     largest = np.zeros(1) if largest is None else largest
-    check_step(rule, problem)
+    check_rule(rule, problem)
     run, given = sweep_of(rule, problem)
     for epoch in range(first, first + epochs):
         order = np.arange(examples) if random_state is None else random_state.permutation(examples)
@@ -194,14 +195,23 @@ def sweep_of(rule: UpdateRule, problem: Any) -> tuple[Any, Any]:
     return run if type(problem).__module__.startswith("swvp.") else uncached(run), given
 
 
-def check_step(rule: UpdateRule, problem: Any) -> None:
-    """The step `mira` needs more of a structure than the others, k-best MIRA still more."""
+def check_rule(rule: UpdateRule, problem: Any) -> None:
+    """The step `mira` needs more of a structure than others, k-best MIRA still more; some sub-structures need heads."""
     needed = ([direction] if rule.step == "mira" else []) + ([best_outputs, keep] if rule.k_best > 1 else [])
     if lacking := [operation for operation in needed if not implements(type(problem), operation)]:
         raise InputError(
             f"rule '{rule.name}' is not offered for {type(problem).__name__}, "
             f"which does not implement {lacking[0].__name__}; use another rule"
         )
+    if rule.substructures in OF_HEADS:
+        if not implements(type(problem), heads):
+            raise InputError(
+                f"substructures '{rule.substructures}' are for labels that are heads of words, "
+                f"not for {type(problem).__name__}; use 'segments'"
+            )
+        if isinstance(problem, PythonProblem):
+            for y in problem.Y:
+                as_heads(y, "gold")
 
 
 def too_many_substructures(rule: UpdateRule, example: int) -> InputError:

@@ -13,6 +13,12 @@ positions one. With k wrong positions:
     single+full   both                            k + 1 sets (1 if k = 1)
     all           every non-empty set             2^k - 1 sets
 
+Where labels are heads, as in trees, there are two more, in `swvp.learning.head_substructures`:
+
+    subtrees      those inside a predicted subtree        of each word and of the root: at most 2k - 1 sets
+    components    those connected by gold or predicted    arc-factored models: Δφ(y, y*) is their sum, so one is
+                  arcs to each other                      a violation
+
 The sets are stored one after the other: J_j = positions[starts[j]:starts[j + 1]], increasing.
 """
 
@@ -22,8 +28,10 @@ import numpy as np
 
 from swvp.compiled import kernel
 
-SUBSTRUCTURES = ("single", "full", "segments", "pairs", "triples", "prefixes", "single+full", "all")
-SINGLE, FULL, SEGMENTS, PAIRS, TRIPLES, PREFIXES, SINGLE_AND_FULL, ALL = range(len(SUBSTRUCTURES))
+OF_POSITIONS = ("single", "full", "segments", "pairs", "triples", "prefixes", "single+full", "all")
+OF_HEADS = ("subtrees", "components")
+SUBSTRUCTURES = (*OF_POSITIONS, *OF_HEADS)
+SINGLE, FULL, SEGMENTS, PAIRS, TRIPLES, PREFIXES, SINGLE_AND_FULL, ALL, SUBTREES, COMPONENTS = range(len(SUBSTRUCTURES))
 
 MOST_SETS = 1 << 16
 MOST_POSITIONS = 1 << 22

@@ -3,7 +3,8 @@
 `problem` holds the examples, `model` the weights, the sums for averaging and the room to work in. Their classes
 belong to a structure, which implements the operations below with `swvp.compiled.implement`; `learning` calls
 them and knows nothing of tags or trees. All need `longest`, `find_mistakes`, `margins` and `add`; only the step `mira`
-needs `direction`, only k-best MIRA `best_outputs` and `keep`; `refresh` is for weights that come from elsewhere.
+needs `direction`, only k-best MIRA `best_outputs` and `keep`, only sub-structures of heads `heads`; `refresh` is for
+weights that come from elsewhere.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.compiled import operation
+from swvp.compiled import implement, kernel, operation
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -68,6 +69,17 @@ def best_outputs(problem: Any, model: Any, i: int, k: int) -> tuple[int, Any]:
 @operation
 def keep(problem: Any, model: Any, i: int, outputs: Any, r: int, wrong: Ints) -> int:
     """Make output r of `best_outputs` the kept prediction, as `find_mistakes` does with the best one."""
+
+
+@operation
+def heads(problem: Any, model: Any, i: int) -> tuple[Ints, Ints] | None:
+    """Where labels are heads, 0 for the root and k for word k: the gold and the kept ones of example i; else None."""
+
+
+@implement(heads, object)
+@kernel
+def no_heads(problem: Any, model: Any, i: int) -> None:
+    return None
 
 
 @operation

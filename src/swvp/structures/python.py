@@ -16,7 +16,7 @@ from swvp.errors import InputError
 from swvp.structures import operations
 from swvp.structures.operations import Floats, Ints
 
-__all__ = ["Problem", "PythonModel", "PythonProblem", "mixed_assignment", "wrong_positions"]
+__all__ = ["Problem", "PythonModel", "PythonProblem", "as_heads", "mixed_assignment", "wrong_positions"]
 
 Label = Sequence[Any]
 
@@ -103,6 +103,22 @@ def mixed_assignment(gold: Label, predicted: Label, J: Iterable[int]) -> Label:
     if isinstance(gold, np.ndarray):
         return np.array(mixed, dtype=np.result_type(gold, np.asarray(predicted)))
     return type(gold)(mixed)  # type: ignore[call-arg]
+
+
+def as_heads(label: Label, what: str) -> Ints:
+    """A label as an array of heads, 0 for the root and k for word k, if it is one."""
+    heads = np.asarray(label)
+    if heads.size and not (heads.dtype.kind in "iu" and heads.min() >= 0 and heads.max() <= len(label)):
+        raise InputError(
+            f"the {what} label {list(label)[:5]!r}{' …' if len(label) > 5 else ''} has no heads, 0 for the root and k "
+            "for word k, which sub-structures of heads need; use 'segments' or others of positions"
+        )
+    return heads.astype(np.int64)
+
+
+@implement(operations.heads, PythonProblem)
+def heads(problem: PythonProblem, model: PythonModel, i: int) -> tuple[Ints, Ints]:
+    return as_heads(problem.Y[i], "gold"), as_heads(model.predicted, "predicted")
 
 
 @implement(operations.longest, PythonProblem)

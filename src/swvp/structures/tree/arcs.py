@@ -228,6 +228,13 @@ def keep(problem, model, i, outputs, r, wrong):
     return compare(problem, model, i, n, wrong)
 
 
+@implement(operations.heads, Arcs)
+@kernel
+def heads(problem, model, i):
+    first, end = problem.nodes.starts[i] - i, problem.nodes.starts[i + 1] - i - 1
+    return problem.heads[first:end], model.predicted[: end - first]
+
+
 @implement(operations.labels, Arcs)
 def labels(problem: Arcs, model: ArcModel, i: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     first = int(problem.nodes.starts[i]) - i

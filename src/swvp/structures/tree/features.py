@@ -96,6 +96,7 @@ def node_keys(nodes, tables, first, n, room):
             tables.outside,
             tables.sides,
             tables.lengths,
+            tables.multiple,
             tables.near,
             tables.salts,
             side,
@@ -105,11 +106,12 @@ def node_keys(nodes, tables, first, n, room):
 
 
 @kernel
-def side_keys(atoms, first, n, outside, sides, lengths, near, salts, side, keys):
+def side_keys(atoms, first, n, outside, sides, lengths, multiple, near, salts, side, keys):
     for v in range(n + 1):
         for t in range(len(salts)):
             bits = salts[t, side]
             size = lengths[t, side]
+            last = size - 1 if near[t, side] and not multiple[t, side] else size  # feats come after all others
             for a in range(size):
                 at = v + sides[t, side, a, 1]
                 if at != v and (at < 1 or v == 0):  # the root has no neighbours
@@ -119,7 +121,7 @@ def side_keys(atoms, first, n, outside, sides, lengths, near, salts, side, keys)
                 else:
                     atom = atoms[first + at, sides[t, side, a, 0]]
                 bits ^= atom
-                if not near[t, side] or a < size - 1:
+                if a != last:
                     bits = stirred(bits)
             keys[side, v, t] = bits
 

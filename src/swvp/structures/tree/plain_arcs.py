@@ -1,0 +1,142 @@
+"""Owns the arc-factored model by definition, in plain Python: features are tuples of strings, trees are enumerated.
+
+A sentence is a list of words, each a mapping of its columns: word, lemma, pos, tag, feats. Word k is x[k - 1], the root
+is 0. A feature is the text of its template, the direction of the arc and what each atom says. This is what
+`swvp.structures.tree.arcs` must agree with, for sentences of few words.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from swvp.structures.chain.templates import FUNCTIONS
+from swvp.structures.operations import Floats
+from swvp.structures.tree.encode import COORDINATOR, PUNCTUATION, VERB, flags_of_tag, is_punctuation
+from swvp.structures.tree.plain import best_tree, trees
+from swvp.structures.tree.templates import ArcTemplate, SideAtom, parse_arc_templates
+
+__all__ = ["Feature", "PlainArcs", "Sentence", "arc_features"]
+
+Sentence = Sequence[Mapping[str, str]]
+Feature = tuple[str, ...]
+
+ROOT, BEFORE, AFTER = "the root", "before the first word", "after the last word"
+FARTHEST_OF_BINS = (1, 2, 3, 4, 5, 10, 20, 30, 40)
+FLAGS = {"verbs": VERB, "punctuation": PUNCTUATION, "coordinators": COORDINATOR}
+MOST_FEATS = 24
+
+
+def arc_features(template: ArcTemplate, x: Sentence, h: int, m: int) -> list[Feature]:
+    """The features that a template gives the arc from h to m; one comes twice if the word has something twice."""
+    said = [values_of_side(atom, x, h if atom.side == "h" else m) for atom in (*template.head, *template.modifier)]
+    between = x[min(h, m) : max(h, m) - 1]
+    said += [[value_of_arc(atom, between, abs(h - m))] for atom in template.arc]
+    if template.between:
+        said += [list(dict.fromkeys(quoted(word[template.between]) for word in between))]
+    direction = "right" if m > h else "left"
+    return [(template.text, direction, *values) for values in itertools.product(*said)]
+
+
+def quoted(string: str) -> str:
+    """What no other value is, such as the root."""
+    return f"'{string}'"
+
+
+def values_of_side(atom: SideAtom, x: Sentence, v: int) -> list[str]:
+    if atom.column == "feats":
+        parts = x[v - 1]["feats"].split("|") if v else []
+        return [quoted(part) for part in parts if part not in ("", "_")][:MOST_FEATS]
+    at = v + atom.offset
+    if atom.offset and (v == 0 or at < 1):  # the root has no neighbours
+        return [BEFORE]
+    if at > len(x):
+        return [AFTER]
+    return [quoted(FUNCTIONS[atom.function](x[at - 1][atom.column], atom.number)) if at else ROOT]
+
+
+def value_of_arc(atom: str, between: Sentence, length: int) -> str:
+    if atom == "distance":
+        return next((f"≤ {far}" for far in FARTHEST_OF_BINS if length <= far), "more")
+    if atom == "length":
+        return str(min(length, 255))
+    return str(min(sum(bool(flags(word) & FLAGS[atom]) for word in between), 3))
+
+
+def flags(word: Mapping[str, str]) -> int:
+    own = PUNCTUATION if is_punctuation(word["word"]) else 0
+    return own | flags_of_tag(word["pos"]) | flags_of_tag(word["tag"])
+
+
+class PlainArcs:
+    """The problem of parsing these sentences: φ counts the features that arcs of theirs can have.
+
+    `pruned(x, h, m)` tells which arcs are taken only if there is no tree without.
+    """
+
+    def __init__(
+        self,
+        templates: Iterable[str],
+        sentences: Iterable[Sentence],
+        *,
+        projective: bool = False,
+        one_root: bool = True,
+        pruned: Callable[[Sentence, int, int], bool] = lambda x, h, m: False,
+    ):
+        self.templates = parse_arc_templates(templates)
+        self.projective = projective
+        self.one_root = one_root
+        self.pruned = pruned
+        self.numbers: dict[Feature, int] = {}
+        self.known: dict[int, tuple[Sentence, dict[tuple[int, int], Any]]] = {}
+        for x in sentences:
+            self.arcs(x)
+
+    def arcs(self, x: Sentence) -> dict[tuple[int, int], Any]:
+        """The numbers of the features of all arcs of a sentence."""
+        if id(x) not in self.known:
+            pairs = [(h, m) for h in range(len(x) + 1) for m in range(1, len(x) + 1) if h != m]
+            named = {arc: [f for template in self.templates for f in arc_features(template, x, *arc)] for arc in pairs}
+            self.known[id(x)] = (
+                x,
+                {
+                    arc: np.array([self.numbers.setdefault(f, len(self.numbers)) for f in features], int)
+                    for arc, features in named.items()
+                },
+            )
+        return self.known[id(x)][1]
+
+    def joint_feature(self, x: Sentence, y: Sequence[int]) -> Floats:
+        arcs = self.arcs(x)
+        numbers = np.concatenate([arcs.get((h, m), np.zeros(0, int)) for m, h in enumerate(y, 1)])
+        return np.bincount(numbers, minlength=len(self.numbers)).astype(float)
+
+    def scores(self, x: Sentence, w: Floats) -> Floats:
+        """scores[h, m] of every arc, pruned or not."""
+        scores = np.zeros((len(x) + 1, len(x) + 1))
+        for arc, numbers in self.arcs(x).items():
+            scores[arc] = w[numbers].sum()
+        return scores
+
+    def allowed_scores(self, x: Sentence, w: Floats) -> Floats:
+        scores = self.scores(x, w)
+        for arc in self.arcs(x):
+            if self.pruned(x, *arc):
+                scores[arc] = -np.inf
+        return scores
+
+    def argmax(self, x: Sentence, w: Floats) -> tuple[int, ...]:
+        return best_tree(self.allowed_scores(x, w), len(x), self.projective, self.one_root)
+
+    def k_best(self, x: Sentence, w: Floats, k: int) -> list[tuple[int, ...]]:
+        """Trees without pruned arcs, or the best one if there is none."""
+        scores = self.allowed_scores(x, w)
+        totals = {y: sum(scores[h, m] for m, h in enumerate(y, 1)) for y in self.outputs(x)}
+        allowed = sorted((y for y in totals if totals[y] > -np.inf), key=lambda y: -totals[y])
+        return allowed[:k] or [self.argmax(x, w)]
+
+    def outputs(self, x: Sentence) -> Iterable[tuple[int, ...]]:
+        return trees(len(x), self.projective, self.one_root)
