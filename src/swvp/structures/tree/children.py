@@ -243,53 +243,13 @@ def most_attributes(words, tables, heads, offsets, begins, first_sentence, end_s
     return most
 
 
-@inlined
-def key_of(words, tables, t, first, n, nodes, numbers):
-    """The key of template t by its atoms of one value."""
-    key = tables.salts[t]
-    for a in range(tables.singles[t]):
-        source, slot, offset = tables.atoms[t, a, 0], tables.atoms[t, a, 1], tables.atoms[t, a, 2]
-        if source >= NUMBER:
-            atom = np.uint64(numbers[source - NUMBER])
-        else:
-            atom = atom_at(words, tables.outside, first, n, nodes[source], slot, offset)
-        key = stirred(key ^ atom)
-    return stirred(key)
-
-
-@inlined
-def write_feats(words, kind, key, first, h, m, mask, out, size):
-    """Write one attribute for each morphological feature of the head, of the modifier, or of both; return the size."""
-    v = first + (h if kind == H_FEATS else m)
-    for f in range(words.counts[v]):
-        feature = words.feats[v, f]
-        if kind != SHARED or has_feature(words, first + h, feature):
-            out[size] = stirred(key ^ feature) & mask
-            size += 1
-    return size
-
-
-@inlined
-def write_each(words, tables, t, key, first, n, h, m, order, begins, base, mask, out, size):
-    """Write one attribute for each child or sibling of m, or word between it and h; return the size."""
-    kind = tables.kinds[t]
-    v = first + (m if kind == CHILD else h)
-    p, end = (min(h, m) + 1, max(h, m)) if kind == BETWEEN else (begins[v], begins[v + 1])
-    for q in range(p, end):
-        node = q if kind == BETWEEN else order[q] - base
-        if node != m:
-            each = key
-            for a in range(tables.singles[t], tables.lengths[t]):
-                slot, offset = tables.atoms[t, a, 1], tables.atoms[t, a, 2]
-                each = stirred(each ^ atom_at(words, tables.outside, first, n, node, slot, offset))
-            out[size] = each & mask
-            size += 1
-    return size
-
-
 @kernel
 def write_attributes(words, tables, heads, offsets, order, begins, first_sentence, end_sentence, mask, starts, out):
-    """Write the attributes of the arcs of some sentences, in `order`, and where those of each start."""
+    """Write the attributes of the arcs of some sentences, in `order`, and where those of each start.
+
+    One function, since handing over tuples for each template would take as long as the rest.
+    """
+    outside = tables.outside
     nodes, numbers = np.zeros(len(NODES), np.int64), np.zeros(len(NUMBERS), np.int64)
     at = size = 0
     for i in range(first_sentence, end_sentence):
@@ -303,14 +263,40 @@ def write_attributes(words, tables, heads, offsets, order, begins, first_sentenc
                 starts[at] = size
                 at += 1
                 for t in range(len(tables.salts)):
-                    key, kind = key_of(words, tables, t, first, n, nodes, numbers), tables.kinds[t]
+                    key, kind = tables.salts[t], tables.kinds[t]
+                    for a in range(tables.singles[t]):
+                        source, slot, offset = tables.atoms[t, a, 0], tables.atoms[t, a, 1], tables.atoms[t, a, 2]
+                        if source >= NUMBER:
+                            atom = np.uint64(numbers[source - NUMBER])
+                        else:
+                            atom = atom_at(words, outside, first, n, nodes[source], slot, offset)
+                        key = stirred(key ^ atom)
+                    key = stirred(key)
                     if kind == ONE:
                         out[size] = key & mask
                         size += 1
                     elif kind >= H_FEATS:
-                        size = write_feats(words, kind, key, first, h, m, mask, out, size)
+                        v = first + (h if kind == H_FEATS else m)
+                        for f in range(words.counts[v]):
+                            if kind != SHARED or has_feature(words, first + h, words.feats[v, f]):
+                                out[size] = stirred(key ^ words.feats[v, f]) & mask
+                                size += 1
                     else:
-                        size = write_each(words, tables, t, key, first, n, h, m, order, begins, base, mask, out, size)
+                        q, end = min(h, m) + 1, max(h, m)
+                        if kind != BETWEEN:
+                            v = first + (m if kind == CHILD else h)
+                            q, end = begins[v], begins[v + 1]
+                        while q < end:
+                            v = q if kind == BETWEEN else order[q] - base
+                            q += 1
+                            if v == m:
+                                continue
+                            each = key
+                            for a in range(tables.singles[t], tables.lengths[t]):
+                                slot, offset = tables.atoms[t, a, 1], tables.atoms[t, a, 2]
+                                each = stirred(each ^ atom_at(words, outside, first, n, v, slot, offset))
+                            out[size] = each & mask
+                            size += 1
     starts[at] = size
     return size
 
