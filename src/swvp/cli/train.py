@@ -143,7 +143,8 @@ Examples:
 
   swvp train parser train.conllu --dev dev.conllu --tune --model best.swvp
 
-Rules: csp, or APPROACH-GAMMA[:SUBSTRUCTURES][:STEP], with sub-structures of heads as single, components, subtrees; mira.
+Rules: csp, mira, or APPROACH-GAMMA[:SUBSTRUCTURES][:STEP], where sub-structures are sets of heads, as single,
+components, subtrees.
 """
 
 

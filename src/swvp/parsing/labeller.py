@@ -24,7 +24,6 @@ from swvp.structures.chain.marginals import new_room, transitions
 from swvp.structures.chain.sequences import Ids
 from swvp.structures.operations import Floats, Ints, refresh
 from swvp.structures.tree.children import Words, attributes_of, children_of, encode_words, label_tables
-from swvp.structures.tree.encode import Columns
 from swvp.structures.tree.label_templates import LABELS, parse_label_templates
 from swvp.training.options import in_shares
 from swvp.training.training import Training, Weights
@@ -137,7 +136,7 @@ class Labeller:
         if not ((heads >= 0) & (heads <= sizes)).all():
             raise InputError("a head is the number of a word of its sentence, or 0")
         order, begins = children_of(heads, offsets)
-        words = encode_words(columns_of(treebank), offsets, self.templates)
+        words = encode_words(treebank.columns(), offsets, self.templates)
         return Trees(self, words, np.asarray(heads, np.int32), offsets, order, begins)
 
 
@@ -219,17 +218,6 @@ class LabelDevelopment:
 
     def score(self, weights: Weights) -> float:
         return float(np.mean(self.trees.predict(weights) == self.gold))
-
-
-def columns_of(treebank: Treebank) -> Columns:
-    """The columns by the names that templates have for them."""
-    return {
-        "word": treebank.words,
-        "lemma": treebank.lemmas,
-        "pos": treebank.upos,
-        "tag": treebank.xpos,
-        "feats": treebank.feats,
-    }
 
 
 def labels_of(treebank: Treebank) -> Column:

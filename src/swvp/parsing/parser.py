@@ -277,14 +277,7 @@ class TreeDevelopment:
 
 def columns_of(treebank: Treebank) -> Columns:
     """A treebank's columns by the names of templates."""
-    columns = {
-        "word": treebank.words,
-        "lemma": treebank.lemmas,
-        "pos": treebank.upos,
-        "tag": treebank.xpos,
-        "feats": treebank.feats,
-    }
-    return with_context(columns, treebank.offsets)
+    return with_context(treebank.columns(), treebank.offsets)
 
 
 def chosen_features(features: str | Sequence[str]) -> list[ArcTemplate]:

@@ -80,11 +80,15 @@ class Treebank:
             raise InputError(f"{self.name}: a treebank without heads; give one with heads")
         return self.heads
 
+    def columns(self) -> dict[str, Column]:
+        """The columns by the names that templates have for them."""
+        names = ("word", "lemma", "pos", "tag", "feats")
+        return dict(zip(names, (self.words, self.lemmas, self.upos, self.xpos, self.feats), strict=True))
+
     def parts(self) -> Iterator[str | NDArray[Any]]:
         """All that tells it from other data."""
         yield self.offsets
-        columns = [self.words, self.lemmas, self.upos, self.xpos, self.feats]
-        for strings, ids in [*columns, *([] if self.labels is None else [self.labels])]:
+        for strings, ids in [*self.columns().values(), *([] if self.labels is None else [self.labels])]:
             yield "\0".join(strings)
             yield ids
         if self.heads is not None:

@@ -16,18 +16,14 @@ from numpy.typing import NDArray
 from swvp.compiled import inlined, kernel
 from swvp.structures.chain.templates import FUNCTIONS
 from swvp.structures.operations import Ints
+from swvp.structures.tree.context import COORDINATOR, PUNCTUATION, VERB, Columns, flags_of
 from swvp.structures.tree.encode import (
     BEGIN,
-    COORDINATOR,
     END,
     MOST_FEATS,
     NONE,
-    PUNCTUATION,
     ROOT,
-    VERB,
-    Columns,
     Keys,
-    flags_of,
     hashed,
     of_nodes,
     parts_of,
@@ -137,7 +133,7 @@ def encode_words(columns: Columns, offsets: Ints, templates: Sequence[LabelTempl
         atoms=atoms,
         feats=of_nodes(words, table, ids),
         counts=of_nodes(words, np.array([len(parts) for parts in split], np.int32), ids),
-        flags=flags_of(columns, words),
+        flags=of_nodes(words, flags_of(columns), np.arange(len(columns["word"][1]))),
         starts=starts,
     )
 

@@ -1,8 +1,8 @@
 """Owns what a word's surroundings say of it: columns made from those of a treebank, for templates to look at.
 
-    marker    the adposition, conjunction or particle that is nearest before the word, in lower case: in UD it depends
-              on the word, so that an arc into the word does not see it. If a verb or punctuation is nearer: its tag.
-    verbs     how many verbs come before the word in the sentence, and how many after it: 0/2 (at most 3 each).
+marker    the adposition, conjunction or particle that is nearest before the word, in lower case: in UD it depends
+          on the word, so that an arc into the word does not see it. If a verb or punctuation is nearer: its tag.
+verbs     how many verbs come before the word in the sentence, and how many after it: 0/2 (at most 3 each).
 """
 
 from __future__ import annotations

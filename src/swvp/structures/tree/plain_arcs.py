@@ -15,7 +15,7 @@ import numpy as np
 
 from swvp.structures.chain.templates import FUNCTIONS
 from swvp.structures.operations import Floats
-from swvp.structures.tree.encode import COORDINATOR, PUNCTUATION, VERB, flags_of_tag, is_punctuation
+from swvp.structures.tree.context import COORDINATOR, PUNCTUATION, VERB, flags_of_tag, is_punctuation
 from swvp.structures.tree.plain import best_tree, trees
 from swvp.structures.tree.templates import ArcTemplate, SideAtom, parse_arc_templates
 
