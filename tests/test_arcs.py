@@ -10,7 +10,7 @@ from swvp.structures import operations
 from swvp.structures.tree.arcs import decode, labels, new_model, predict_all
 from swvp.structures.tree.encode import ranks_of
 from swvp.structures.tree.features import place, score_sentence
-from swvp.structures.tree.plain import is_projective, is_tree, trees
+from swvp.structures.tree.plain import best_tree, is_projective, is_tree, trees
 from swvp.structures.tree.plain_arcs import PlainArcs
 from swvp.structures.tree.templates import parse_arc_templates
 from treebanks import arcs_of, as_arcs, columns_of, key_of_feature, random_sentence
@@ -220,3 +220,22 @@ def test_margins_of_disjoint_sets_add_up_to_that_of_the_whole_prediction():
         assert whole[0] <= 0
         several += k > 1
     assert several > 3
+
+
+def test_gold_arcs_must_win_by_the_margin():
+    rng = np.random.default_rng(3)
+    both = Both(rng, projective=False, one_root=True, prune=False)
+    problem, rho = both.problem._replace(margin=2.5), 2.5
+    wrong, out = np.zeros(4, np.int64), np.zeros(1)
+    for i, (x, y) in enumerate(zip(both.X, both.Y, strict=True)):
+        n = len(x)
+        scores = np.full((n + 1, n + 1), -np.inf)
+        for h, m in arcs_of(x):
+            scores[h, m] = sum(both.start[number] for number in both.plain.arcs(x)[h, m]) - rho * (y[m - 1] == h)
+        count = operations.find_mistakes(problem, both.model, i, wrong)
+        predicted = best_tree(scores, n)
+        assert tuple(both.model.predicted[:n]) == predicted
+        assert wrong[:count].tolist() == [k for k in range(n) if predicted[k] != y[k]]
+        operations.margins(problem, both.model, i, np.array([0, count]), wrong, 1, out)
+        lacking = [scores[y[k], k + 1] - scores[predicted[k], k + 1] for k in wrong[:count]]
+        np.testing.assert_allclose(out[0], sum(lacking), atol=1e-9)

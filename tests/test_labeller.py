@@ -6,7 +6,7 @@ import pytest
 from swvp.data.table import Column
 from swvp.errors import InputError
 from swvp.learning.rule import as_rule
-from swvp.parsing.labeller import Labeller, columns_of
+from swvp.parsing.labeller import Labeller
 from swvp.parsing.treebank import Treebank, treebank_of
 from swvp.structures.tree.children import children_of, encode_words
 from swvp.structures.tree.label_templates import LABELS, MANY, NODES, NUMBERS, parse_label_templates
@@ -62,7 +62,7 @@ def label_of(sentence, heads, m):
 
 def rows_of(treebank):
     """Of each sentence its columns as lists, node 0 being the root, and its heads."""
-    columns = {name: [column.strings[k] for k in column.ids] for name, column in columns_of(treebank).items()}
+    columns = {name: [column.strings[k] for k in column.ids] for name, column in treebank.columns().items()}
     for number in range(treebank.number_of_sentences):
         part = treebank.sentence(number)
         yield {name: [None, *column[part]] for name, column in columns.items()}, [0, *treebank.heads[part].tolist()]
@@ -257,7 +257,7 @@ def test_training_needs_labels():
     with pytest.raises(InputError, match="without labels"):
         trained(treebank_of([["a"]], [[0]]))
     with pytest.raises(InputError, match="without heads"):
-        trained(Treebank(*columns_of(random_treebank(0)).values(), random_treebank(0).offsets, None, Column(["x"], [])))
+        trained(Treebank(*random_treebank(0).columns().values(), random_treebank(0).offsets, None, Column(["x"], [])))
 
 
 def test_model_file_round_trip():
@@ -333,5 +333,5 @@ def test_templates_are_read_back():
 def test_no_more_feats_than_can_be_looked_at():
     feats = "|".join(f"A{k}=1" for k in range(40))
     treebank = treebank_of([[("w", "w", "X", "X", feats)]], [[0]], [["root"]])
-    assert encode_words(columns_of(treebank), treebank.offsets, parse_label_templates(["m.feats"])).counts.max() == 24
+    assert encode_words(treebank.columns(), treebank.offsets, parse_label_templates(["m.feats"])).counts.max() == 24
     assert strings(trained(treebank)[0].predict(treebank, treebank.heads)) == ["root"]

@@ -26,6 +26,8 @@ def random_sentence(rng, n, words=WORDS):
             "pos": str(rng.choice(TAGS)),
             "tag": str(rng.choice(FINE)),
             "feats": str(rng.choice(FEATS)),
+            "marker": ["of", "|VERB", ""][len(word) % 3],
+            "verbs": ["0/0", "3/2"][len(word) % 2],
         }
         for word in chosen
     ]
@@ -45,7 +47,7 @@ def nodes_of(sentences, templates, ranks):
     return encode(columns_of(sentences), np.cumsum([0, *map(len, sentences)]), templates, ranks)
 
 
-def as_arcs(sentences, trees, templates, *, projective=False, one_root=True, prune=False, ranks=None):
+def as_arcs(sentences, trees, templates, *, projective=False, one_root=True, prune=False, margin=0.0, ranks=None):
     """The problem of the kernels; pruning is what these trees allow."""
     ranks = ranks or ranks_of(columns_of(sentences))
     ordered, tables = tables_of(templates)
@@ -53,7 +55,7 @@ def as_arcs(sentences, trees, templates, *, projective=False, one_root=True, pru
     heads = np.array([h for y in trees for h in y], np.int32)
     if prune:
         tables = tables._replace(longest=longest_arcs(nodes.kinds, nodes.starts, heads, len(ranks["pos"])))
-    return Arcs(nodes, tables, heads, projective, one_root)
+    return Arcs(nodes, tables, heads, projective, one_root, margin)
 
 
 def arcs_of(x):

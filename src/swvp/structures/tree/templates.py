@@ -182,16 +182,34 @@ def turbo() -> list[str]:
 
 
 def first_order() -> list[str]:
-    """What did best on development sets: fewer pairs of morphological features, but lemmas and fine tags too."""
-    of_words = ("lower(h.word) & h.feats", "h.feats & lower(h.word)", "lower(m.word) & m.feats")
-    left_out = {*of_words, "h.feats & m.feats", "h.feats & m.feats & m.pos", "h.feats & h.pos & m.feats"}
-    lines = [line for line in turbo() if line not in left_out]
-    near_h, near_m = ("h.tag[-1]", "h.tag[+1]"), ("m.tag[-1]", "m.tag[+1]")
-    lines += [f"h.tag & m.tag & {near}" for near in (*near_h, *near_m)]
-    lines += [f"h.tag & m.tag & {a} & {b}" for a in near_h for b in near_m]
-    lines += ["h.lemma & m.lemma", "h.lemma & m.pos", "h.pos & m.lemma", "h.lemma & h.pos & m.lemma & m.pos"]
-    lines += [f"h.pos & m.pos & distance & {count}" for count in ("verbs", "punctuation", "coordinators")]
-    return [*lines, "h.pos & m.pos & verbs & punctuation & coordinators"]
+    """What did best on development sets: less of TurboParser's morphology, but lemmas, fine tags and surroundings."""
+    hw, hp, mw, mp = W.format("h"), "h.pos", W.format("m"), "m.pos"
+    pair, tags = f"{hp} & {mp}", "h.tag & m.tag"
+    sides = [line for side in "hm" for line in alone(side) if line != f"{W.format(side)} & {side}.feats"]
+    lines = ["bias", *sides, pair, f"{hw} & {mw}", f"{hp} & {mw}", f"{hw} & {mp}", f"{hp} & {mw} & {mp}"]
+    lines += [f"{hw} & {hp} & {mp}", "h.lemma & m.lemma", f"h.lemma & {mp}", f"{hp} & m.lemma"]
+    lines += ["h.feats & m.pos", "h.feats & h.pos & m.pos", "h.pos & m.feats", "h.pos & m.feats & m.pos"]
+    lines += ["h.feats & h.pos & m.feats & m.pos"]
+    for side in "hm":
+        lines += [f"{pair} & {side}.pos[{k}]" for k in ("-1", "+1")]
+        lines += [f"{pair} & {side}.pos[-2] & {side}.pos[-1]", f"{pair} & {side}.pos[+1] & {side}.pos[+2]"]
+        lines += [f"{pair} & lower({side}.word[{k}])" for k in ("-1", "+1")]
+        lines += [f"{tags} & {side}.tag[{k}]" for k in ("-1", "+1")]
+    lines += [f"{tags} & h.tag[{a}] & m.tag[{b}]" for a in ("-1", "+1") for b in ("-1", "+1")]
+    lines += [f"{pair} & h.pos[-1] & h.pos[+1] & m.pos[-1] & m.pos[+1]"]
+    lines += [
+        f"{pair} & h.marker",
+        f"{pair} & m.marker",
+        f"{pair} & h.marker & m.marker",
+        f"{pair} & m.marker & distance",
+    ]
+    lines += ["h.lemma & m.marker", f"h.lemma & {mp} & m.marker", f"{hp} & m.lemma & m.marker"]
+    lines += [f"{pair} & h.verbs", f"{pair} & m.verbs", f"{hp} & m.lemma & h.verbs"]
+    lines += ["length", "distance", f"{hp} & distance", f"{mp} & distance", f"{pair} & distance"]
+    for count in ("verbs", "punctuation", "coordinators"):
+        lines += [count, f"{pair} & {count}", f"{pair} & distance & {count}"]
+    lines += [f"{pair} & verbs & punctuation & coordinators"]
+    return [*lines, *(f"{sides} & between.pos" for sides in (pair, f"{hw} & {mp}", f"{hp} & {mw}"))]
 
 
 PRESETS = {"first-order": first_order(), "turbo": turbo()}
