@@ -146,7 +146,7 @@ def margins(problem, model, i, starts, positions, count, out):
         margin = 0.0
         for p in range(starts[j], starts[j + 1]):
             k = positions[p]
-            margin += score_of(problem, model, first, problem.heads[first - i + k], k + 1)
+            margin += score_of(problem, model, first, np.int64(problem.heads[first - i + k]), k + 1)
             margin -= score_of(problem, model, first, model.predicted[k], k + 1)
         out[j] = margin
 
@@ -181,7 +181,7 @@ def add(problem, model, i, starts, positions, sets, count, amounts, clock):
             continue
         for p in range(starts[sets[c]], starts[sets[c] + 1]):
             k = positions[p]
-            add_arc(problem, model, first, problem.heads[first - i + k], k + 1, amounts[c], clock)
+            add_arc(problem, model, first, np.int64(problem.heads[first - i + k]), k + 1, amounts[c], clock)
             add_arc(problem, model, first, model.predicted[k], k + 1, -amounts[c], clock)
 
 
@@ -199,7 +199,7 @@ def direction(problem, model, i, starts, positions, sets, count, amounts):
         for p in range(starts[sets[c]], starts[sets[c] + 1]):
             k = positions[p]
             for gold in range(2):
-                h = problem.heads[first - i + k] if gold else model.predicted[k]
+                h = np.int64(problem.heads[first - i + k]) if gold else model.predicted[k]
                 for f in range(arc_keys(problem.nodes, problem.tables, first, h, k + 1, model.room, model.found)):
                     features[size] = place(model.found[f], model.owners, mask)
                     values[size] = amounts[c] if gold else -amounts[c]

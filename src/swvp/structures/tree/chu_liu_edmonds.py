@@ -32,13 +32,13 @@ def chu_liu_edmonds(scores, n, one_root, heads):
     Arcs of -inf are used only if there is no tree without them, and then as few as possible.
     """
     tree = greedy(scores, n, heads)
-    if one_root and children_of_root(n, heads) > 1:
-        contract(scores, n, True, heads)
-    elif not tree:
-        # one child is found more often than not, and without the rule there is less to contract
-        contract(scores, n, False, heads)
+    several = one_root and children_of_root(n, heads) > 1
+    if several or not tree:
+        # one child is found more often than not, and without the rule there is less to contract; the rule is always
+        # a variable, since for each constant Numba would compile `contract` anew
+        contract(scores, n, several, heads)
         if one_root and children_of_root(n, heads) > 1:
-            contract(scores, n, True, heads)
+            contract(scores, n, one_root, heads)
 
 
 @kernel
@@ -110,7 +110,7 @@ def contract(scores, n, one_root, heads):
     for start in range(1, n + 1):
         if done[row[start]]:
             continue
-        length = 0
+        length = np.int64(0)  # no constant, as above
         r = start
         while not done[r]:
             if place[r] >= 0:
