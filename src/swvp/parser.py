@@ -13,7 +13,7 @@ class DependencyParser(Parser, BaseEstimator):  # type: ignore[misc]
     """A graph-based dependency parser trained by the Structured Weighted Violations Perceptron.
 
     Its input is a treebank: the text of a CoNLL-U or CoNLL-X file, its path, or a `Treebank`; or sentences, lists of
-    tokens, with their trees as y. A token is a word, (word, upos), (word, lemma, upos, xpos, feats), or a dict of these.
+    tokens, with their trees as y. A token is a word, (word, upos), (word, lemma, upos, xpos, feats), or a dict of them.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ def inspect(
     from rich.console import Console
 
     from swvp.report.scores import table
-    from swvp.tagging.inspect import WeightTable
+    from swvp.scoring.weights import WeightTable
     from swvp.tagging.tagger import Tagger
 
     console = Console(markup=False, highlight=False, emoji=False)

@@ -143,7 +143,7 @@ Examples:
 
   swvp train parser train.conllu --dev dev.conllu --tune --model best.swvp
 
-Rules: csp, or APPROACH-GAMMA[:SUBSTRUCTURES][:STEP], with sub-structures of heads as single, components, subtrees; mira.
+Rules: csp, or APPROACH-GAMMA[:SUBSTRUCTURES][:STEP], with sub-structures as single, components, subtrees; mira.
 """
 
 

@@ -58,7 +58,7 @@ def tree_of(tree: Any, number: int) -> tuple[list[Any], list[str] | None]:
     """The heads of a sentence and its labels: from numbers, from pairs, or from a tree."""
     if isinstance(tree, DependencyTree):
         return list(tree.heads), None if tree.labels is None else list(tree.labels)
-    if isinstance(tree, (str, bytes)) or not isinstance(tree, Sequence) and not hasattr(tree, "__iter__"):
+    if isinstance(tree, (str, bytes)) or (not isinstance(tree, Sequence) and not hasattr(tree, "__iter__")):
         raise InputError(f"sentence {number} of y must be a list of heads, not {tree!r}")
     tokens = list(tree)
     if all(isinstance(token, (tuple, list)) and len(token) == 2 for token in tokens) and tokens:
