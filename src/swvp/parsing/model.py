@@ -17,6 +17,7 @@ from swvp.structures.tree.encode import FEW_VALUES, tables_of
 from swvp.structures.tree.pruning import all_allowed
 from swvp.structures.tree.templates import parse_arc_templates
 from swvp.training.options import remake, restore_passes, stored, stored_passes
+from swvp.training.temperature import temperature_in
 
 __all__ = ["KIND", "load_parser", "save_parser"]
 
@@ -38,6 +39,7 @@ def save_parser(parser: Any, path: Path) -> None:
         "labels": None if labeller is None else labeller.meta(),
         "label_history": [epoch.as_dict() | {"seconds": 0.0} for epoch in parser.label_history_],
         "label_dev_scores": parser.label_dev_scores_,
+        "temperature": parser.temperature_,
     }
     arrays = sparse("weights", parser.coef_) | {"longest": parser.tables_.longest}
     if parser.owners_ is not None:
@@ -83,4 +85,5 @@ def rebuild(contents: Contents, make: Callable[..., Any]) -> Any:
     parser.labeller_ = None if meta["labels"] is None else Labeller.rebuild(meta["labels"], own)
     parser.label_history_ = [Epoch(**epoch) for epoch in meta["label_history"]]
     parser.label_dev_scores_ = [float(score) for score in meta["label_dev_scores"]]
+    parser.temperature_ = temperature_in(meta)
     return parser

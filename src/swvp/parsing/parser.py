@@ -16,10 +16,11 @@ from swvp.data.table import Column
 from swvp.errors import InputError, unknown_name
 from swvp.learning.perceptron import Epoch, generator
 from swvp.learning.rule import UpdateRule, as_rule
+from swvp.parsing.asking import ParserAsking
 from swvp.parsing.input import Sentences, treebank_from
 from swvp.parsing.labeller import Labeller
 from swvp.parsing.model import load_parser, save_parser
-from swvp.parsing.tree import DependencyTree
+from swvp.parsing.results import trees_of
 from swvp.parsing.treebank import Treebank
 from swvp.structures.operations import Floats
 from swvp.structures.tree.arcs import Arcs, Heads, new_model, predict_all
@@ -37,7 +38,7 @@ EXACT_SIZE = 2**24
 """Places of the exact mode; half of them can be taken."""
 
 
-class Parser(TrainingOptions):
+class Parser(TrainingOptions, ParserAsking):
     """What `swvp.DependencyParser` documents, without scikit-learn."""
 
     BETA = TREE_BETA
@@ -45,9 +46,7 @@ class Parser(TrainingOptions):
     templates_: list[ArcTemplate]
     ranks_: dict[str, dict[str, int]]
     tables_: Tables
-    coef_: Floats
     owners_: Keys | None
-    labeller_: Labeller | None
     history_: list[Epoch]
     dev_scores_: list[float]
     best_epoch_: int
@@ -212,7 +211,7 @@ class Parser(TrainingOptions):
         """The heads of all words, and the labels of their arcs if they were learnt."""
         self._check_fitted()
         heads = self._predict_heads(self._encoded(treebank), self.coef_, self.owners_)
-        return heads, None if self.labeller_ is None else self.labeller_.predict(treebank, heads)
+        return heads, self._labels(treebank, heads)
 
     def score(self, X: Sentences, y: Any = None) -> float:
         """The share of words with the right head (UAS), punctuation included."""
@@ -294,23 +293,3 @@ def chosen_features(features: str | Sequence[str]) -> list[ArcTemplate]:
     if not isinstance(features, Collection) or not all(isinstance(text, str) for text in features):
         raise InputError(f"features must be the name of a preset or a list of templates, not {features!r}")
     return parse_arc_templates(features)
-
-
-def trees_of(treebank: Treebank, heads: Heads, labels: Column | None) -> NDArray[np.object_]:
-    """Trees as values, one for each sentence."""
-    words, tags = (np.array(column.strings, object)[column.ids] for column in (treebank.words, treebank.upos))
-    tagged = treebank.upos.strings != ["_"]
-    named = None if labels is None else np.array(labels.strings, object)[labels.ids]
-    gold = None if treebank.labels is None else np.array(treebank.labels.strings, object)[treebank.labels.ids]
-    found = np.empty(treebank.number_of_sentences, object)
-    for i in range(len(found)):
-        part = treebank.sentence(i)
-        found[i] = DependencyTree(
-            words=tuple(words[part]),
-            heads=tuple(heads[part].tolist()),
-            labels=None if named is None else tuple(named[part]),
-            tags=tuple(tags[part]) if tagged else None,
-            gold_heads=None if treebank.heads is None else tuple(treebank.heads[part].tolist()),
-            gold_labels=None if gold is None or treebank.heads is None else tuple(gold[part]),
-        )
-    return found
