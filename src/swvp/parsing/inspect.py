@@ -16,6 +16,7 @@ from swvp.structures.operations import Floats
 from swvp.structures.tree.arcs import ArcModel, Arcs, new_model
 from swvp.structures.tree.distributions import arc_weights, table_of, tables_begin, weights_from
 from swvp.structures.tree.features import node_keys
+from swvp.structures.tree.k_best import best_allowed
 from swvp.structures.tree.names import SentenceColumns, feature_names
 
 __all__ = ["contributions", "explain", "sentence_columns", "top_features"]
@@ -50,9 +51,9 @@ def contributions(
 def explain(parser: Any, treebank: Treebank, word: int | None = None, n: int = 5) -> WeightTable:
     """For each word of the first sentence, what spoke for its head and against the best other one.
 
-    The other head is the one with the next highest score of an arc that is not pruned; a tree with it may have a cycle,
-    or be better nevertheless as far as this word goes. A row is one feature, with its weight on the first arc minus
-    that on the second; the n largest are shown for each word.
+    The other head is the one in the best tree that is without the arc; other arcs of that tree may differ as well, so
+    the arc from it may have the higher score. A row is one feature, with its weight on the first arc minus that on the
+    second; the n largest are shown for each word.
     """
     check_count("n", n)
     problem = parser._encoded(treebank)
@@ -66,19 +67,27 @@ def explain(parser: Any, treebank: Treebank, word: int | None = None, n: int = 5
     rows: list[tuple[Any, ...]] = []
     for m in range(1, size + 1) if word is None else [int(word)]:
         head = heads[m - 1]
-        others = [h for h in np.argsort(-scores[:, m], kind="stable").tolist() if h != head and scores[h, m] > -np.inf]
+        other = other_head(scores, head, m, problem)
         first = contributions(parser, problem, model, sentence, 0, head, m)
-        second = contributions(parser, problem, model, sentence, 0, others[0], m) if others else []
+        second = contributions(parser, problem, model, sentence, 0, other, m) if other is not None else []
         difference: dict[str, float] = {}
         for sign, parts in ((1.0, first), (-1.0, second)):
             for name, weight in parts:
                 difference[name] = difference.get(name, 0.0) + sign * weight
         largest = sorted((part for part in difference.items() if part[1] != 0), key=lambda part: -abs(part[1]))[:n]
         arc = (shown[m], shown[head], total(first))
-        other = (shown[others[0]], total(second)) if others else (NO_HEAD, "")
-        rows += [(*arc, *other, *part) for part in largest]
+        against = (NO_HEAD, "") if other is None else (shown[other], total(second))
+        rows += [(*arc, *against, *part) for part in largest]
     title = "What decided the heads: weight on the arc from the head minus weight on that from the second best"
     return WeightTable(title, ("word", "head", "score", "second", "its score", "feature", "difference"), rows)
+
+
+def other_head(scores: Floats, head: int, m: int, problem: Arcs) -> int | None:
+    """The head of m in the best tree without the arc from `head`, if there is such a tree."""
+    allowed, heads = scores.copy(), np.zeros(len(scores) - 1, np.int64)
+    allowed[head, m] = -np.inf
+    found = best_allowed(allowed, len(heads), problem.projective, problem.one_root, heads)
+    return int(heads[m - 1]) if found else None
 
 
 def total(parts: Sequence[tuple[str, float]]) -> float:

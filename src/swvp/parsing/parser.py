@@ -17,15 +17,16 @@ from swvp.errors import InputError, unknown_name
 from swvp.learning.perceptron import Epoch, generator
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.parsing.asking import ParserAsking
+from swvp.parsing.batches import more_labels
 from swvp.parsing.input import Sentences, treebank_from
 from swvp.parsing.labeller import Labeller
-from swvp.parsing.model import load_parser, save_parser
+from swvp.parsing.model import MOST_WEIGHTS, load_parser, save_parser
 from swvp.parsing.results import trees_of
 from swvp.parsing.treebank import Treebank
-from swvp.structures.operations import Floats
+from swvp.structures.operations import Floats, refresh
 from swvp.structures.tree.arcs import Arcs, Heads, new_model, predict_all
 from swvp.structures.tree.encode import Columns, Keys, Nodes, Tables, encode, ranks_of, tables_of
-from swvp.structures.tree.pruning import Pruned, longest_arcs, pruned, widened
+from swvp.structures.tree.pruning import Pruned, all_allowed, longest_arcs, pruned, widened
 from swvp.structures.tree.templates import PRESETS, ArcTemplate, parse_arc_templates
 from swvp.training.options import TrainingOptions, in_shares, not_fitted
 from swvp.training.training import Training, Watch, Weights, ignore
@@ -53,6 +54,7 @@ class Parser(TrainingOptions, ParserAsking):
     label_history_: list[Epoch]
     label_dev_scores_: list[float]
     _training: Training | None
+    _naming: Training | None
 
     def __init__(
         self,
@@ -102,7 +104,7 @@ class Parser(TrainingOptions, ParserAsking):
 
         X is a treebank: text or a file of CoNLL-U, or sentences with y, their heads: of each sentence a list of numbers
         (0 for the root), of pairs (head, label), or a `DependencyTree`. With `dev`, a treebank or a pair (X, y), the
-        weights of the pass that does best on it are kept. `watch` is called after each pass.
+        weights of the pass that does best on it are kept. `watch` is called after each pass over the trees.
         """
         if watch is not None and not callable(watch):
             raise InputError(f"watch must be a function, not {watch!r}")
@@ -111,26 +113,42 @@ class Parser(TrainingOptions, ParserAsking):
         training = self.start(treebank, held_out)
         training.run(self.epochs, self.patience, watch or ignore)
         self.finish(training)
-        if self.labels and treebank.labels is not None:
+        if self.labels and treebank.labelled:
             naming = self.start_labels(treebank, held_out)
             naming.run(self.epochs, self.patience, ignore)
             self.finish_labels(naming)
         return self
 
     def partial_fit(self, X: Sentences, y: Any = None) -> Self:
-        """Learn from one more batch of trees, in one pass; the weights go on from those there are."""
+        """Learn from one more batch of trees, in one pass over them and one over their labels.
+
+        New words, tags and labels are added to what is known; a tag that the first batch does not have is never pruned.
+        The weights go on from the last `partial_fit`, averaged over all batches; after `fit` or `load` they go on from
+        those used to predict. A batch without labels leaves the labels as they are.
+        """
         known = hasattr(self, "coef_")
         treebank = treebank_from(X, y, heads=True)
-        before: Training | None = self.__dict__.get("_training")
+        before, naming = (self.__dict__.get(name) if known else None for name in ("_training", "_naming"))
         history = list(self.history_) if known else []
         training = self.start(treebank, more=True)
         if before is not None:
             training.clock, training.largest, training.orders = before.clock, before.largest, before.orders
         training.run(1)
         self._take(training, training.weights())
-        epoch = dataclasses.replace(training.history[0], epoch=len(history) + 1)
-        self.history_, self.dev_scores_, self.best_epoch_ = [*history, epoch], [], len(history) + 1
-        self._training = training
+        self.history_, self.dev_scores_, self.best_epoch_ = (
+            [*history, numbered(training, history)],
+            [],
+            len(history) + 1,
+        )
+        self._training, self._naming = training, naming
+        if self.labels and treebank.labelled:
+            orders = generator(self.random_state)
+            labeller, naming = more_labels(self.labeller_, naming, treebank, rule=label_rule(), orders=orders)
+            naming.run(1)
+            labeller.weights = naming.weights()
+            self.labeller_, self._naming = labeller, naming
+            self.label_history_ = [*self.label_history_, numbered(naming, self.label_history_)]
+            self.label_dev_scores_ = []
         return self
 
     def start(self, treebank: Treebank, dev: Treebank | None = None, *, more: bool = False) -> Training:
@@ -141,15 +159,21 @@ class Parser(TrainingOptions, ParserAsking):
             raise InputError(f"hashed must be a power of 2, as 2**22, not {self.hashed}")
         if not isinstance(self.margin, numbers.Real) or not 0 <= self.margin < np.inf:
             raise InputError(f"margin must be a number of at least 0, not {self.margin!r}")
+        if self.hashed is not None and self.hashed > MOST_WEIGHTS:
+            raise InputError(f"hashed must be at most {MOST_WEIGHTS}, not {self.hashed}")
         heads = treebank.trees
         columns = columns_of(treebank)
         more = more and hasattr(self, "coef_")
+        size, exact = int(self.hashed or EXACT_SIZE), self.hashed is None
+        if more and (len(self.coef_), self.owners_ is not None) != (size, exact):
+            raise InputError("hashed is not what the parser was fitted with: set it back, or fit again")
         old = (self.coef_, self.__dict__.get("_training"), self.owners_) if more else None
         if not more:
             self.templates_, tables = tables_of(chosen_features(self.features))
             self.ranks_ = ranks_of(columns)
             self.labeller_ = None
             self.label_history_, self.label_dev_scores_ = [], []
+            self._training = self._naming = None
         else:
             tables = self.tables_
         self.__dict__.pop("coef_", None)  # no weights of before with what is known now
@@ -158,9 +182,11 @@ class Parser(TrainingOptions, ParserAsking):
             tags = len(self.ranks_["pos"])
             seen = longest_arcs(nodes.kinds, nodes.starts, heads, tags)
             tables = tables._replace(longest=widened(tables.longest, seen) if more else seen)
+        else:
+            tables = tables._replace(longest=all_allowed())
         self.tables_ = tables
         problem = self._problem(nodes, heads, float(self.margin))
-        model = new_model(problem, self.hashed or EXACT_SIZE, exact=self.hashed is None)
+        model = new_model(problem, size, exact=exact)
         if old is not None:
             coef, before, owners = old
             model.w[:] = coef if before is None else before.model.w
@@ -168,6 +194,7 @@ class Parser(TrainingOptions, ParserAsking):
                 model.delayed[:] = before.model.delayed
             if model.owners is not None and owners is not None:
                 model.owners[:] = owners
+            refresh(model)
         training = Training(
             problem,
             model,
@@ -185,14 +212,14 @@ class Parser(TrainingOptions, ParserAsking):
         """Take the weights and the history of a training of trees."""
         self._take(training, training.result())
         self._take_passes(training)
-        self._training = None
+        self._training = self._naming = None
         return self
 
     def start_labels(self, treebank: Treebank, dev: Treebank | None = None) -> Training:
         """A training of labels, given the trees; `finish_labels` takes its weights."""
         self.labeller_ = Labeller()
-        orders = generator(self.random_state)
-        return self.labeller_.start(treebank, dev, rule=as_rule(LABEL_RULE, beta=0.5), average=True, orders=orders)
+        dev = dev if dev is not None and dev.labelled else None
+        return self.labeller_.start(treebank, dev, rule=label_rule(), average=True, orders=generator(self.random_state))
 
     def finish_labels(self, training: Training) -> Self:
         """Take the weights and the history of a training of labels."""
@@ -271,6 +298,16 @@ class TreeDevelopment:
     def score(self, weights: Weights) -> float:
         """The share of words with the right head."""
         return float(np.mean(self.parser._predict_heads(self.problem, weights["w"], self.owners) == self.gold))
+
+
+def label_rule() -> UpdateRule:
+    """The rule of the second stage."""
+    return as_rule(LABEL_RULE, beta=0.5)
+
+
+def numbered(training: Training, history: Sequence[Epoch]) -> Epoch:
+    """The only pass of a training, as the next one of a history."""
+    return dataclasses.replace(training.history[0], epoch=len(history) + 1)
 
 
 def columns_of(treebank: Treebank) -> Columns:

@@ -80,6 +80,11 @@ class Treebank:
             raise InputError(f"{self.name}: a treebank without heads; give one with heads")
         return self.heads
 
+    @property
+    def labelled(self) -> bool:
+        """Whether it has labels, other than _ everywhere."""
+        return self.labels is not None and any(label != EMPTY for label in self.labels.strings)
+
     def parts(self) -> Iterator[str | NDArray[Any]]:
         """All that tells it from other data."""
         yield self.offsets
