@@ -98,6 +98,7 @@ def node_keys(nodes, tables, first, n, room):
             tables.outside,
             tables.sides,
             tables.lengths,
+            tables.multiple,
             tables.near,
             tables.salts,
             side,
@@ -107,7 +108,7 @@ def node_keys(nodes, tables, first, n, room):
 
 
 @kernel
-def side_keys(atoms, first, n, outside, sides, lengths, near, salts, side, keys):
+def side_keys(atoms, first, n, outside, sides, lengths, multiple, near, salts, side, keys):
     for v in range(n + 1):
         for t in range(len(salts)):
             bits = salts[t, side]
@@ -121,7 +122,7 @@ def side_keys(atoms, first, n, outside, sides, lengths, near, salts, side, keys)
                 else:
                     atom = atoms[first + at, sides[t, side, a, 0]]
                 bits ^= atom
-                if not near[t, side] or a < size - 1:
+                if a < size - 1 or not near[t, side] or multiple[t, side]:  # feats are nearer
                     bits = stirred(bits)
             keys[side, v, t] = bits
 
