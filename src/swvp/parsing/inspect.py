@@ -13,7 +13,7 @@ from swvp.parsing.probabilities import arc_scores
 from swvp.parsing.treebank import Treebank
 from swvp.scoring.weights import WeightTable, check_count
 from swvp.structures.operations import Floats
-from swvp.structures.tree.arcs import ArcModel, Arcs, new_model
+from swvp.structures.tree.arcs import ArcModel, Arcs, new_model, unpruned
 from swvp.structures.tree.distributions import arc_weights, table_of, tables_begin, weights_from
 from swvp.structures.tree.features import node_keys
 from swvp.structures.tree.k_best import best_allowed
@@ -62,6 +62,8 @@ def explain(parser: Any, treebank: Treebank, word: int | None = None, n: int = 5
         raise InputError(f"there is no word {word!r}: the sentence has words 1 to {size}")
     heads = parser._predict_heads(problem, parser.coef_, parser.owners_)[:size].tolist()
     scores = table_of(arc_scores(parser, problem), tables_begin(problem), 0)
+    if np.isneginf(scores[heads, np.arange(1, size + 1)]).any():  # every tree has a pruned arc
+        scores = table_of(arc_scores(parser, unpruned(problem)), tables_begin(problem), 0)
     model, sentence = model_of(parser, problem), sentence_columns(treebank, 0)
     shown = [ROOT, *(f"{k} {text}" for k, text in enumerate(sentence["word"], 1))]
     rows: list[tuple[Any, ...]] = []

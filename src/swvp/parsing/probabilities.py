@@ -16,11 +16,10 @@ from swvp.errors import InputError, unknown_name
 from swvp.parsing.treebank import Treebank
 from swvp.scoring.weights import check_count
 from swvp.structures.operations import Floats, Ints
-from swvp.structures.tree.arcs import Arcs, new_model
+from swvp.structures.tree.arcs import Arcs, new_model, unpruned
 from swvp.structures.tree.distributions import distributions, score_all, table_of, tables_begin
 from swvp.structures.tree.k_best import k_best
 from swvp.structures.tree.projective import not_projective
-from swvp.structures.tree.pruning import all_allowed
 from swvp.training.options import in_shares
 from swvp.training.temperature import LEAST, lowest_loss
 
@@ -69,10 +68,6 @@ def arc_scores(parser: Any, problem: Arcs, out: Floats | None = None, which: Int
     return row
 
 
-def without_pruning(problem: Arcs) -> Arcs:
-    return problem._replace(tables=problem.tables._replace(longest=all_allowed()))
-
-
 def distribution(parser: Any, problem: Arcs, temperature: float, scores: Floats | None = None) -> Distribution:
     """The distribution of the trees of each sentence; the scores may be those of before."""
     begins = tables_begin(problem)
@@ -87,17 +82,14 @@ def distribution(parser: Any, problem: Arcs, temperature: float, scores: Floats 
     in_shares(fill, len(begins) - 1, parser.n_jobs)
     lost = np.flatnonzero(np.isneginf(found.log_z))
     if len(lost):  # every tree has a pruned arc
-        arc_scores(parser, without_pruning(problem), scores, lost)
+        arc_scores(parser, unpruned(problem), scores, lost)
         for i in lost.tolist():
             fill(i, i + 1)
     return found
 
 
 def k_best_heads(parser: Any, problem: Arcs, k: int) -> list[list[tuple[NDArray[np.int32], float]]]:
-    """The k best trees of each sentence as (heads, score), best first; fewer if fewer have no pruned arc.
-
-    If none has, the one that is predicted.
-    """
+    """The k best trees of each sentence as (heads, score), best first; fewer if there are fewer."""
     check_count("k", k, 1)
     scores, begins = arc_scores(parser, problem), tables_begin(problem)
     found: list[list[tuple[NDArray[np.int32], float]]] = [[] for _ in range(len(begins) - 1)]
@@ -119,12 +111,9 @@ def k_best_heads(parser: Any, problem: Arcs, k: int) -> list[list[tuple[NDArray[
     in_shares(find, len(found), parser.n_jobs)
     lost = np.array([i for i, trees in enumerate(found) if not trees], np.int64)
     if len(lost):
-        heads = parser._predict_heads(problem, parser.coef_, parser.owners_)
-        arc_scores(parser, without_pruning(problem), scores, lost)
+        arc_scores(parser, unpruned(problem), scores, lost)
         for i in lost.tolist():
-            table, first = table_of(scores, begins, i), int(problem.nodes.starts[i]) - i
-            own = heads[first : first + len(table) - 1]
-            found[i] = [(own, float(table[own, np.arange(1, len(table))].sum()))]
+            find(i, i + 1)
     return found
 
 
