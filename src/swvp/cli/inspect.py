@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-__all__ = ["EXAMPLES", "inspect"]
+__all__ = ["EXAMPLES", "inspect", "last_pass", "rule_text"]
 
 EXAMPLES = """
 Examples:
@@ -19,15 +19,28 @@ Examples:
   swvp inspect pos.swvp --sentence "Time flies"
 
   head -20 test.txt | swvp inspect chunker.swvp --explain -
+
+  swvp inspect parser.swvp --explain test.conllu --top 20
 """
 
 
 def inspect(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `swvp train` wrote.")],
-    label: Annotated[str | None, typer.Option(help="Show the features of this label only.")] = None,
-    top: Annotated[int, typer.Option(help="How many features and transitions to show.", min=0)] = 10,
+    label: Annotated[str | None, typer.Option(help="Show the features of this label only (taggers).")] = None,
+    top: Annotated[
+        int | None,
+        typer.Option(
+            help="How many features and transitions to show; of a parser those of the sentence that is explained.",
+            min=0,
+            show_default="10; parsers: 0",
+        ),
+    ] = None,
     sentence: Annotated[
-        str | None, typer.Option(help="Words between blanks: show what decides their labels (taggers of words only).")
+        str | None,
+        typer.Option(
+            help="Words between blanks: show what decides their labels or heads (taggers of words only; a parser "
+            "that was trained with tags sees none here)."
+        ),
     ] = None,
     explain: Annotated[
         str | None, typer.Option(help="The same for the first sentence of a file, or - for standard input.")
@@ -35,22 +48,43 @@ def inspect(
     encoding: Annotated[str, typer.Option(help="Of the file of --explain.")] = "utf-8",
     conllu: Annotated[bool, typer.Option("--conllu", help="The file of --explain is CoNLL-U.")] = False,
 ) -> None:
-    """Show what a model is, its heaviest features and transitions, or why it labels a sentence as it does."""
+    """Show what a model is, its heaviest features, or why it labels or parses a sentence as it does."""
     from rich.console import Console
 
+    from swvp.errors import InputError
+    from swvp.parsing import model as parsers
     from swvp.report.scores import table
-    from swvp.tagging.inspect import WeightTable
+    from swvp.scoring.weights import WeightTable
+    from swvp.storage.container import kind_of
     from swvp.tagging.tagger import Tagger
+
+    if sentence is not None and explain is not None:
+        raise InputError("--sentence and --explain exclude each other")
 
     console = Console(markup=False, highlight=False, emoji=False)
     if not console.is_terminal:
         console.width = 1000  # nothing to fit into
-    tagger = Tagger.load(model)
 
     def show(weights: WeightTable) -> None:
         console.print(f"\n{weights.title}", style="bold")
         console.print(table(weights.headings, weights.cells(), texts=len(weights.headings) - 1))
 
+    def tell(rows: list[tuple[str, str]]) -> None:
+        for name, text in rows:
+            console.print(f"{name:11} {text}", soft_wrap=not console.is_terminal)
+
+    if kind_of(model) == parsers.KIND:
+        from swvp.cli.inspect_parser import described_parser, load_to_inspect, tables_of_sentence
+
+        parser = load_to_inspect(model, label=label, top=top, sentence=sentence, explain=explain)
+        if sentence is None and explain is None:
+            tell(described_parser(parser, model))
+        else:
+            for weights in tables_of_sentence(parser, sentence, explain, encoding, top or 0):
+                show(weights)
+        return
+    tagger = Tagger.load(model)
+    top = 10 if top is None else top
     if sentence is not None:
         show(tagger.explain(sentence.split()))
         return
@@ -59,8 +93,7 @@ def inspect(
         return
     if label is not None:
         tagger.top_features(label, 0)  # a wrong label is told before anything is shown
-    for name, text in described(tagger, model):
-        console.print(f"{name:11} {text}", soft_wrap=not console.is_terminal)
+    tell(described(tagger, model))
     if top:
         show(tagger.top_features(label, top))
         show(tagger.top_transitions(top))
@@ -81,17 +114,22 @@ def explained(tagger: Any, source: str, encoding: str, conllu: bool) -> Any:
     return tagger.explain([token[0] for token in tokens] if tagger.kind_ == "words" else tokens)
 
 
-def rule_text(tagger: Any) -> str:
+def rule_text(learner: Any) -> str:
     """The rule and its β, if it has one; the γ of a user's is only a name here."""
     from swvp.errors import InputError
 
-    if tagger.rule == "crf":
-        return f"crf, l2 = {tagger.l2:g}"
+    if learner.rule == "crf":
+        return f"crf, l2 = {learner.l2:g}"
     try:
-        rule = tagger._rule()
+        rule = learner._rule()
     except InputError:
-        return str(tagger.rule) if tagger.beta is None else f"{tagger.rule}, β = {tagger.beta:g}"
+        return str(learner.rule) if learner.beta is None else f"{learner.rule}, β = {learner.beta:g}"
     return f"{rule.name}{f', β = {rule.beta:g}' if rule.uses_beta else ''}"
+
+
+def last_pass(history: Any) -> str:
+    last = history[-1]
+    return f"{last.mistakes:,} of {last.examples:,} sentences wrong, {last.back_offs:,} back-offs"
 
 
 def described(tagger: Any, path: Path) -> list[tuple[str, str]]:
@@ -112,10 +150,7 @@ def described(tagger: Any, path: Path) -> list[tuple[str, str]]:
     if tagger.dev_scores_:
         rows.append(("dev scores", " ".join(f"{100 * score:.2f}" for score in tagger.dev_scores_)))
     if tagger.history_:
-        last = tagger.history_[-1]
-        rows.append(
-            ("last pass", f"{last.mistakes:,} of {last.examples:,} sentences wrong, {last.back_offs:,} back-offs")
-        )
+        rows.append(("last pass", last_pass(tagger.history_)))
     if tagger.kind_ != "features":
         rows.append(("columns", ", ".join(tagger.columns_)))
         rows.append(("templates", "; ".join(template.text for template in encoder.templates)))

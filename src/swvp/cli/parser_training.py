@@ -32,7 +32,7 @@ def train_parser(options: RunOptions, *, features: str, **settings: Any) -> None
     training = parser.start(treebank, dev)
     if parser.prune:
         tell_pruning(messages, parser, treebank if dev is None else dev, "training" if dev is None else "development")
-    labelled = parser.labels and treebank.labels is not None
+    labelled = parser.labels and treebank.labelled
     if labelled and dev is not None and treebank.labels is not None and dev.labels is not None:
         tell_unseen(messages, treebank.labels.strings, *dev.labels)
     run = Run(options, messages)

@@ -17,7 +17,7 @@ from swvp.tagging import model as taggers
 from swvp.tagging.layout import layout_for_predicting, read_corpus, write_labels
 from swvp.tagging.tagger import Tagger
 
-__all__ = ["run_models"]
+__all__ = ["read_sentences", "run_models"]
 
 
 def run_models(models: Sequence[Path], source: str, *, encoding: str, conllu: bool, jobs: int) -> bytes:
@@ -55,6 +55,12 @@ def load(path: Path) -> Tagger | Parser:
     if kind == parsers.KIND:
         return Parser.load(path)
     raise InputError(f"{path}: a model of the kind '{kind}', which cannot predict")
+
+
+def read_sentences(source: str, encoding: str) -> Table:
+    """The words of a file, in CoNLL-U, CoNLL-X or one a line, for a parser."""
+    content = with_ten_columns(source, read_bytes(source), encoding)
+    return table_of(source, content, encoding=encoding, conllu=True, widths=WITHOUT_HEADS)
 
 
 def parse(parser: Parser, table: Table) -> bytes:

@@ -268,10 +268,12 @@ class EpochLines:
         self.console, self.training, self.epochs = console, training, epochs
         self.last = time.monotonic()
         self.first = len(training.history) + 1
+        self.wide = 0  # how much wider than usual the name of the score is
 
     def head(self) -> None:
         dev = self.training.dev
-        metric = "" if dev is None else f"{'dev ' + dev.metric:>13}"
+        metric = "" if dev is None else f"  {'dev ' + dev.metric:>11}"
+        self.wide = max(len(metric) - 13, 0)
         self.console.print(f"{'pass':>4}{'wrong sentences':>17}{'wrong tokens':>14}{metric}{'seconds':>9}{'left':>7}")
 
     def show(self, progress: Progress) -> None:
@@ -281,7 +283,11 @@ class EpochLines:
             self.began, left = now, ""
         else:
             left = clock((now - self.began) / (epoch.epoch - self.first) * (self.epochs - epoch.epoch))
-        score = "" if progress.score is None else f"{100 * progress.score:11.2f}{' *' if progress.best else '  '}"
+        score = (
+            ""
+            if progress.score is None
+            else f"{'':{self.wide}}{100 * progress.score:11.2f}{' *' if progress.best else '  '}"
+        )
         counts = f"{epoch.epoch:4}{epoch.mistakes:17,}{epoch.wrong_positions:14,}"
         self.console.print(f"{counts}{score}{now - self.last:9.1f}{left:>7}")
         self.last = now

@@ -7,9 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from swvp.data.table import Column
 from swvp.errors import InputError
+from swvp.parsing.tokens import check_lists
 from swvp.parsing.tree import DependencyTree
-from swvp.parsing.treebank import Treebank, read_treebank, treebank_of
+from swvp.parsing.treebank import DEPREL, Treebank, read_treebank, treebank_of, treebank_of_table
 
 __all__ = ["Sentences", "treebank_from"]
 
@@ -29,8 +33,10 @@ def treebank_from(X: Sentences, y: Any = None, *, heads: bool | None) -> Treeban
         return from_text(X, heads)
     if heads and y is None:
         raise InputError("y is missing: give the heads of each sentence")
+    check_lists("the sentences", X, "sentences")
     if y is None:
-        return treebank_of(X)
+        return treebank_of(X) if len(X) else nothing()
+    check_lists("y", y, "trees, one for each sentence")
     if len(X) != len(y):
         raise InputError(f"X has {len(X)} sentences and y has {len(y)}")
     trees = [tree_of(tree, i) for i, tree in enumerate(y)]
@@ -41,17 +47,23 @@ def treebank_from(X: Sentences, y: Any = None, *, heads: bool | None) -> Treeban
 
 
 def from_text(X: str | Path, heads: bool | None) -> Treebank:
+    """The treebank of a text or a file, read once; heads that are not wanted for sure may be wrong."""
     is_text = isinstance(X, str) and ("\t" in X or "\n" in X)
 
-    def read(with_heads: bool) -> Treebank:
-        return Treebank.from_text(str(X), heads=with_heads) if is_text else read_treebank(X, heads=with_heads)
-
     if heads is not None:
-        return read(heads)
+        return Treebank.from_text(str(X), heads=heads) if is_text else read_treebank(X, heads=heads)
+    without = Treebank.from_text(str(X), heads=False) if is_text else read_treebank(X, heads=False)
+    assert without.table is not None
     try:
-        return read(True)
+        return treebank_of_table(without.table, heads=True) if without.table.width > DEPREL else without
     except InputError:
-        return read(False)
+        return without
+
+
+def nothing() -> Treebank:
+    """A treebank without sentences, whose trees are none."""
+    none = Column([], np.zeros(0, np.int32))
+    return Treebank(none, none, none, none, none, np.zeros(1, np.int64))
 
 
 def tree_of(tree: Any, number: int) -> tuple[list[Any], list[str] | None]:

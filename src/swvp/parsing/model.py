@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 
 from swvp import __version__
-from swvp.learning.perceptron import Epoch
 from swvp.parsing.labeller import Labeller
 from swvp.storage.container import Contents
 from swvp.storage.models import fill, load_model, must, save_model, sparse, strings
 from swvp.structures.tree.encode import FEW_VALUES, tables_of
 from swvp.structures.tree.pruning import all_allowed
 from swvp.structures.tree.templates import parse_arc_templates
-from swvp.training.options import remake, restore_passes, stored, stored_passes
+from swvp.training.options import epochs_of, remake, restore_passes, stored, stored_passes
+from swvp.training.temperature import temperature_in
 
-__all__ = ["KIND", "load_parser", "save_parser"]
+__all__ = ["KIND", "MOST_WEIGHTS", "load_parser", "save_parser"]
 
 KIND = "parser"
-MOST_WEIGHTS = 2**32
+MOST_WEIGHTS = 2**28
 
 
 def save_parser(parser: Any, path: Path) -> None:
@@ -38,6 +38,7 @@ def save_parser(parser: Any, path: Path) -> None:
         "labels": None if labeller is None else labeller.meta(),
         "label_history": [epoch.as_dict() | {"seconds": 0.0} for epoch in parser.label_history_],
         "label_dev_scores": parser.label_dev_scores_,
+        "temperature": parser.temperature_,
     }
     arrays = sparse("weights", parser.coef_) | {"longest": parser.tables_.longest}
     if parser.owners_ is not None:
@@ -71,7 +72,7 @@ def rebuild(contents: Contents, make: Callable[..., Any]) -> Any:
     size = meta["size"]
     must(type(size) is int and 1 <= size <= MOST_WEIGHTS and size & (size - 1) == 0, "number of weights")
     parser.coef_ = np.zeros(size)
-    fill(parser.coef_, arrays, "weights")
+    fill(parser.coef_, arrays, "weights", new=True)
     parser.owners_ = None
     if meta["exact"]:
         parser.owners_ = np.zeros(size, np.uint64)
@@ -81,6 +82,7 @@ def rebuild(contents: Contents, make: Callable[..., Any]) -> Any:
         parser.owners_[places] = owners.view(np.uint64)
     own = {name.removeprefix("labels "): array for name, array in arrays.items() if name.startswith("labels ")}
     parser.labeller_ = None if meta["labels"] is None else Labeller.rebuild(meta["labels"], own)
-    parser.label_history_ = [Epoch(**epoch) for epoch in meta["label_history"]]
+    parser.label_history_ = epochs_of(meta["label_history"])
     parser.label_dev_scores_ = [float(score) for score in meta["label_dev_scores"]]
+    parser.temperature_ = temperature_in(meta)
     return parser

@@ -16,16 +16,18 @@ from swvp.data.table import Column
 from swvp.errors import InputError, unknown_name
 from swvp.learning.perceptron import Epoch, generator
 from swvp.learning.rule import UpdateRule, as_rule
+from swvp.parsing.asking import ParserAsking
+from swvp.parsing.batches import more_labels
 from swvp.parsing.input import Sentences, treebank_from
 from swvp.parsing.labeller import Labeller
-from swvp.parsing.model import load_parser, save_parser
-from swvp.parsing.tree import DependencyTree
+from swvp.parsing.model import MOST_WEIGHTS, load_parser, save_parser
+from swvp.parsing.results import trees_of
 from swvp.parsing.treebank import Treebank
-from swvp.structures.operations import Floats
-from swvp.structures.tree.arcs import Arcs, Heads, new_model, predict_all
+from swvp.structures.operations import Floats, refresh
+from swvp.structures.tree.arcs import Arcs, Heads, new_model, predict_all, unpruned
 from swvp.structures.tree.context import Columns, with_context
 from swvp.structures.tree.encode import Keys, Nodes, Tables, encode, ranks_of, tables_of
-from swvp.structures.tree.pruning import Pruned, longest_arcs, pruned, widened
+from swvp.structures.tree.pruning import Pruned, all_allowed, forbidden, longest_arcs, pruned, widened
 from swvp.structures.tree.templates import PRESETS, ArcTemplate, parse_arc_templates
 from swvp.training.options import TrainingOptions, in_shares, not_fitted
 from swvp.training.training import Training, Watch, Weights, ignore
@@ -38,7 +40,7 @@ EXACT_SIZE = 2**24
 """Places of the exact mode; half of them can be taken."""
 
 
-class Parser(TrainingOptions):
+class Parser(TrainingOptions, ParserAsking):
     """What `swvp.DependencyParser` documents, without scikit-learn."""
 
     BETA = TREE_BETA
@@ -46,15 +48,14 @@ class Parser(TrainingOptions):
     templates_: list[ArcTemplate]
     ranks_: dict[str, dict[str, int]]
     tables_: Tables
-    coef_: Floats
     owners_: Keys | None
-    labeller_: Labeller | None
     history_: list[Epoch]
     dev_scores_: list[float]
     best_epoch_: int
     label_history_: list[Epoch]
     label_dev_scores_: list[float]
     _training: Training | None
+    _naming: Training | None
 
     def __init__(
         self,
@@ -104,7 +105,7 @@ class Parser(TrainingOptions):
 
         X is a treebank: text or a file of CoNLL-U, or sentences with y, their heads: of each sentence a list of numbers
         (0 for the root), of pairs (head, label), or a `DependencyTree`. With `dev`, a treebank or a pair (X, y), the
-        weights of the pass that does best on it are kept. `watch` is called after each pass.
+        weights of the pass that does best on it are kept. `watch` is called after each pass over the trees.
         """
         if watch is not None and not callable(watch):
             raise InputError(f"watch must be a function, not {watch!r}")
@@ -113,26 +114,42 @@ class Parser(TrainingOptions):
         training = self.start(treebank, held_out)
         training.run(self.epochs, self.patience, watch or ignore)
         self.finish(training)
-        if self.labels and treebank.labels is not None:
+        if self.labels and treebank.labelled:
             naming = self.start_labels(treebank, held_out)
             naming.run(self.epochs, self.patience, ignore)
             self.finish_labels(naming)
         return self
 
     def partial_fit(self, X: Sentences, y: Any = None) -> Self:
-        """Learn from one more batch of trees, in one pass; the weights go on from those there are."""
+        """Learn from one more batch of trees, in one pass over them and one over their labels.
+
+        New words, tags and labels are added to what is known; a tag that the first batch does not have is never pruned.
+        The weights go on from the last `partial_fit`, averaged over all batches; after `fit` or `load` they go on from
+        those used to predict. A batch without labels leaves the labels as they are.
+        """
         known = hasattr(self, "coef_")
         treebank = treebank_from(X, y, heads=True)
-        before: Training | None = self.__dict__.get("_training")
+        before, naming = (self.__dict__.get(name) if known else None for name in ("_training", "_naming"))
         history = list(self.history_) if known else []
         training = self.start(treebank, more=True)
         if before is not None:
             training.clock, training.largest, training.orders = before.clock, before.largest, before.orders
         training.run(1)
         self._take(training, training.weights())
-        epoch = dataclasses.replace(training.history[0], epoch=len(history) + 1)
-        self.history_, self.dev_scores_, self.best_epoch_ = [*history, epoch], [], len(history) + 1
-        self._training = training
+        self.history_, self.dev_scores_, self.best_epoch_ = (
+            [*history, numbered(training, history)],
+            [],
+            len(history) + 1,
+        )
+        self._training, self._naming = training, naming
+        if self.labels and treebank.labelled:
+            orders = generator(self.random_state)
+            labeller, naming = more_labels(self.labeller_, naming, treebank, rule=label_rule(), orders=orders)
+            naming.run(1)
+            labeller.weights = naming.weights()
+            self.labeller_, self._naming = labeller, naming
+            self.label_history_ = [*self.label_history_, numbered(naming, self.label_history_)]
+            self.label_dev_scores_ = []
         return self
 
     def start(self, treebank: Treebank, dev: Treebank | None = None, *, more: bool = False) -> Training:
@@ -143,15 +160,21 @@ class Parser(TrainingOptions):
             raise InputError(f"hashed must be a power of 2, as 2**22, not {self.hashed}")
         if not isinstance(self.margin, numbers.Real) or not 0 <= self.margin < np.inf:
             raise InputError(f"margin must be a number of at least 0, not {self.margin!r}")
+        if self.hashed is not None and self.hashed > MOST_WEIGHTS:
+            raise InputError(f"hashed must be at most {MOST_WEIGHTS}, not {self.hashed}")
         heads = treebank.trees
         columns = columns_of(treebank)
         more = more and hasattr(self, "coef_")
+        size, exact = int(self.hashed or EXACT_SIZE), self.hashed is None
+        if more and (len(self.coef_), self.owners_ is not None) != (size, exact):
+            raise InputError("hashed is not what the parser was fitted with: set it back, or fit again")
         old = (self.coef_, self.__dict__.get("_training"), self.owners_) if more else None
         if not more:
             self.templates_, tables = tables_of(chosen_features(self.features))
             self.ranks_ = ranks_of(columns)
             self.labeller_ = None
             self.label_history_, self.label_dev_scores_ = [], []
+            self._training = self._naming = None
         else:
             tables = self.tables_
         self.__dict__.pop("coef_", None)  # no weights of before with what is known now
@@ -160,9 +183,11 @@ class Parser(TrainingOptions):
             tags = len(self.ranks_["pos"])
             seen = longest_arcs(nodes.kinds, nodes.starts, heads, tags)
             tables = tables._replace(longest=widened(tables.longest, seen) if more else seen)
+        else:
+            tables = tables._replace(longest=all_allowed())
         self.tables_ = tables
         problem = self._problem(nodes, heads, float(self.margin))
-        model = new_model(problem, self.hashed or EXACT_SIZE, exact=self.hashed is None)
+        model = new_model(problem, size, exact=exact)
         if old is not None:
             coef, before, owners = old
             model.w[:] = coef if before is None else before.model.w
@@ -170,6 +195,7 @@ class Parser(TrainingOptions):
                 model.delayed[:] = before.model.delayed
             if model.owners is not None and owners is not None:
                 model.owners[:] = owners
+            refresh(model)
         training = Training(
             problem,
             model,
@@ -187,14 +213,14 @@ class Parser(TrainingOptions):
         """Take the weights and the history of a training of trees."""
         self._take(training, training.result())
         self._take_passes(training)
-        self._training = None
+        self._training = self._naming = None
         return self
 
     def start_labels(self, treebank: Treebank, dev: Treebank | None = None) -> Training:
         """A training of labels, given the trees; `finish_labels` takes its weights."""
         self.labeller_ = Labeller()
-        orders = generator(self.random_state)
-        return self.labeller_.start(treebank, dev, rule=as_rule(LABEL_RULE, beta=0.5), average=True, orders=orders)
+        dev = dev if dev is not None and dev.labelled else None
+        return self.labeller_.start(treebank, dev, rule=label_rule(), average=True, orders=generator(self.random_state))
 
     def finish_labels(self, training: Training) -> Self:
         """Take the weights and the history of a training of labels."""
@@ -213,7 +239,7 @@ class Parser(TrainingOptions):
         """The heads of all words, and the labels of their arcs if they were learnt."""
         self._check_fitted()
         heads = self._predict_heads(self._encoded(treebank), self.coef_, self.owners_)
-        return heads, None if self.labeller_ is None else self.labeller_.predict(treebank, heads)
+        return heads, self._labels(treebank, heads)
 
     def score(self, X: Sentences, y: Any = None) -> float:
         """The share of words with the right head (UAS), punctuation included."""
@@ -247,13 +273,21 @@ class Parser(TrainingOptions):
         return self._problem(nodes, np.zeros(0, np.int32))
 
     def _predict_heads(self, problem: Arcs, w: Floats, owners: Keys | None) -> Heads:
+        """The best trees; where every tree has a pruned arc, nothing counts as pruned."""
         out = np.zeros(len(problem.nodes.flags) - len(problem.nodes.starts) + 1, np.int32)
 
         def predict(first: int, end: int) -> None:
             model = new_model(problem, len(w), w=w)._replace(owners=owners)
             predict_all(problem, model, first, end, out)
 
-        in_shares(predict, len(problem.nodes.starts) - 1, self.n_jobs)
+        starts = problem.nodes.starts
+        in_shares(predict, len(starts) - 1, self.n_jobs)
+        wrong = forbidden(problem.tables.longest, problem.nodes.kinds, starts, out)
+        if wrong.any():
+            problem = unpruned(problem)
+            words = starts - np.arange(len(starts))
+            for i in np.flatnonzero(np.logical_or.reduceat(wrong, words[:-1])).tolist():
+                predict(i, i + 1)
         return out
 
     def _check_fitted(self) -> None:
@@ -275,6 +309,16 @@ class TreeDevelopment:
         return float(np.mean(self.parser._predict_heads(self.problem, weights["w"], self.owners) == self.gold))
 
 
+def label_rule() -> UpdateRule:
+    """The rule of the second stage."""
+    return as_rule(LABEL_RULE, beta=0.5)
+
+
+def numbered(training: Training, history: Sequence[Epoch]) -> Epoch:
+    """The only pass of a training, as the next one of a history."""
+    return dataclasses.replace(training.history[0], epoch=len(history) + 1)
+
+
 def columns_of(treebank: Treebank) -> Columns:
     """A treebank's columns by the names of templates."""
     return with_context(treebank.columns(), treebank.offsets)
@@ -289,23 +333,3 @@ def chosen_features(features: str | Sequence[str]) -> list[ArcTemplate]:
     if not isinstance(features, Collection) or not all(isinstance(text, str) for text in features):
         raise InputError(f"features must be the name of a preset or a list of templates, not {features!r}")
     return parse_arc_templates(features)
-
-
-def trees_of(treebank: Treebank, heads: Heads, labels: Column | None) -> NDArray[np.object_]:
-    """Trees as values, one for each sentence."""
-    words, tags = (np.array(column.strings, object)[column.ids] for column in (treebank.words, treebank.upos))
-    tagged = treebank.upos.strings != ["_"]
-    named = None if labels is None else np.array(labels.strings, object)[labels.ids]
-    gold = None if treebank.labels is None else np.array(treebank.labels.strings, object)[treebank.labels.ids]
-    found = np.empty(treebank.number_of_sentences, object)
-    for i in range(len(found)):
-        part = treebank.sentence(i)
-        found[i] = DependencyTree(
-            words=tuple(words[part]),
-            heads=tuple(heads[part].tolist()),
-            labels=None if named is None else tuple(named[part]),
-            tags=tuple(tags[part]) if tagged else None,
-            gold_heads=None if treebank.heads is None else tuple(treebank.heads[part].tolist()),
-            gold_labels=None if gold is None or treebank.heads is None else tuple(gold[part]),
-        )
-    return found

@@ -85,6 +85,11 @@ class Treebank:
         names = ("word", "lemma", "pos", "tag", "feats")
         return dict(zip(names, (self.words, self.lemmas, self.upos, self.xpos, self.feats), strict=True))
 
+    @property
+    def labelled(self) -> bool:
+        """Whether it has labels, other than _ everywhere."""
+        return self.labels is not None and any(label != EMPTY for label in self.labels.strings)
+
     def parts(self) -> Iterator[str | NDArray[Any]]:
         """All that tells it from other data."""
         yield self.offsets

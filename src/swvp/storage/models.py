@@ -64,13 +64,14 @@ def sparse(name: str, array: Floats) -> Arrays:
     return {f"{name} places": places, f"{name} values": flat[places]}
 
 
-def fill(array: Floats, arrays: Arrays, name: str) -> None:
-    """Put what `sparse` gave back into an array of that shape."""
+def fill(array: Floats, arrays: Arrays, name: str, *, new: bool = False) -> None:
+    """Put what `sparse` gave back into an array of that shape; a new one is 0, and most of it is not touched."""
     places, values = arrays[f"{name} places"], arrays[f"{name} values"]
     if places.shape != values.shape or (len(places) and not 0 <= places.min() <= places.max() < math.prod(array.shape)):
         raise ValueError(f"its array '{name}' is of another size")
     flat = array.reshape(-1)
-    flat[:] = 0.0
+    if not new:
+        flat[:] = 0.0
     flat[places] = values
 
 

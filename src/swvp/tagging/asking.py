@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from swvp.errors import InputError
+from swvp.scoring.weights import WeightTable
 from swvp.structures.chain.attributes import AttributeChain
 from swvp.structures.operations import Floats
 from swvp.tagging.corpus import Corpus, Sentences, check_pairs
-from swvp.tagging.inspect import WeightTable, explain, top_features, top_transitions
+from swvp.tagging.inspect import explain, top_features, top_transitions
 from swvp.tagging.probabilities import Confidence, best_temperature, confidences, k_best_labels, marginals
+from swvp.training.temperature import Tempered
 
 __all__ = ["Asking"]
 
 
-class Asking:
+class Asking(Tempered):
     """The part of `SequenceTagger` that looks into its weights."""
 
     order: int
@@ -73,16 +75,6 @@ class Asking:
         check_pairs(X, y)
         self.temperature_ = best_temperature(self, self._first_order(X), y, of)
         return self
-
-    @property
-    def temperature_(self) -> float:
-        """What scores are divided by before they become probabilities: 1 unless fitted for the weights it has now."""
-        temperature, weights = self.__dict__.get("_temperature", (1.0, None))
-        return float(temperature) if weights is getattr(self, "coef_", None) else 1.0
-
-    @temperature_.setter
-    def temperature_(self, value: float) -> None:
-        self._temperature = (value, self.coef_)
 
     def _first_order(self, X: Sentences) -> AttributeChain:
         """Sentences for what only first-order chains have: marginals, k-best labels, explanations."""

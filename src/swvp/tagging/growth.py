@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from swvp.errors import InputError
-from swvp.structures.operations import refresh
+from swvp.structures.chain.growth import take_over
 from swvp.tagging.decoder import Decoder
 from swvp.training.training import Weights, sum_of, weight_names
 
@@ -31,20 +29,8 @@ def with_new_labels(known: Sequence[Any], found: Sequence[Any]) -> list[Any]:
 
 
 def grown(old: Weights, labels: int, decoder: Decoder, attributes: int, room: int) -> Any:
-    """A new model with the weights, and the sums for averaging, of one for the first `labels` labels.
-
-    The boundary is numbered after the labels, so its weights move.
-    """
+    """A new model with the weights, and the sums for averaging, of one for the first `labels` labels."""
     model = decoder.new_model(attributes, room)
-    moved = np.array([*range(labels), len(decoder.barrier) - 1])
-    for name in weight_names(model):
-        for part in (name, sum_of(name)):
-            if part not in old:
-                continue
-            array, kept = getattr(model, part), old[part]
-            if name == "w":
-                array[: len(kept), :labels] = kept
-            elif len(kept):
-                array[np.ix_(*[moved] * array.ndim)] = kept
-    refresh(model)
+    parts = [part for name in weight_names(model) for part in (name, sum_of(name)) if part in old]
+    take_over(model, {part: old[part] for part in parts}, labels)
     return model

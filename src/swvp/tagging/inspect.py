@@ -3,46 +3,22 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from swvp.errors import InputError, unknown_name
-from swvp.scoring.html import html_table
+from swvp.scoring.weights import WeightTable, check_count
 from swvp.structures.chain.attributes import AttributeChain
 
-__all__ = ["WeightTable", "explain", "top_features", "top_transitions"]
+__all__ = ["explain", "top_features", "top_transitions"]
 
 EDGE = "(edge)"
 
 
-class WeightTable(NamedTuple):
-    """Rows of weights that show themselves as a table, in a notebook and as text."""
-
-    title: str
-    headings: tuple[str, ...]
-    rows: list[tuple[Any, ...]]
-
-    def cells(self) -> list[list[str]]:
-        return [[f"{cell:+.3f}" if isinstance(cell, float) else str(cell) for cell in row] for row in self.rows]
-
-    def __str__(self) -> str:
-        cells = [list(self.headings), *self.cells()]
-        widths = [max(len(row[k]) for row in cells) for k in range(len(self.headings))]
-        numbers = [bool(self.rows) and isinstance(self.rows[0][k], float) for k in range(len(widths))]
-        lines = [
-            "  ".join(f"{cell:>{w}}" if n else f"{cell:{w}}" for cell, w, n in zip(row, widths, numbers, strict=True))
-            for row in cells
-        ]
-        return "\n".join([self.title, *(line.rstrip() for line in lines)])
-
-    def _repr_html_(self) -> str:
-        return html_table(self.title, self.headings, self.cells())
-
-
 def top_features(tagger: Any, label: Any = None, n: int = 20) -> WeightTable:
     """The attributes with the largest |weight|, of one label or of all."""
-    check_count(n)
+    check_count("n", n)
     columns = range(len(tagger.classes_)) if label is None else [number_of(tagger, label)]
     weights = tagger.coef_[:, columns]
     flat = np.abs(weights).ravel()
@@ -60,7 +36,7 @@ def top_features(tagger: Any, label: Any = None, n: int = 20) -> WeightTable:
 
 def top_transitions(tagger: Any, n: int = 20) -> WeightTable:
     """The transitions with the largest |weight|; (edge) is before the first and after the last token."""
-    check_count(n)
+    check_count("n", n)
     weights = np.where(np.isfinite(tagger.barrier_), tagger.transitions_, 0.0)
     order = np.argsort(-np.abs(weights), axis=None, kind="stable")[:n]
     names = [*map(str, tagger.classes_), EDGE]
@@ -77,7 +53,7 @@ def explain(
     The second is the label with the next highest score at this token, everything else as predicted. A row is one
     feature, with its weight for the first label minus that for the second; the n largest are shown for each token.
     """
-    check_count(n)
+    check_count("n", n)
     predicted = tagger._predict_ids(problem, tagger._weights()).astype(int)
     size, edge = len(predicted), len(tagger.classes_)
     if position is not None and not (isinstance(position, numbers.Integral) and 0 <= position < size):
@@ -107,11 +83,6 @@ def explain(
         rows += [(words[t], *labels, name, float(weight)) for name, weight in parts]
     title = "What decided the labels: weight for the label minus weight for the second best"
     return WeightTable(title, ("token", "label", "second", "feature", "difference"), rows)
-
-
-def check_count(n: Any) -> None:
-    if not isinstance(n, numbers.Integral) or n < 0:
-        raise InputError(f"n must be a whole number of at least 0, not {n!r}")
 
 
 def number_of(tagger: Any, label: Any) -> int:

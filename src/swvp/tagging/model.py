@@ -18,6 +18,7 @@ from swvp.structures.chain.templates import parse_templates
 from swvp.tagging.layout import Layout
 from swvp.tagging.sentences import KINDS, FeatureEncoder
 from swvp.training.options import remake, restore_passes, stored, stored_passes
+from swvp.training.temperature import temperature_in
 
 __all__ = ["load_tagger", "save_tagger"]
 
@@ -106,9 +107,7 @@ def rebuild(contents: Contents, make: Callable[..., Any]) -> Any:
     tagger.barrier_ = np.where(arrays["allowed"] > 0, 0.0, -np.inf)
     tagger._decoder()
     tagger.coef_ = from_rows(arrays, tagger.n_attributes_, len(labels))
-    temperature = meta.get("temperature", 1.0)
-    must(type(temperature) in (int, float) and 0 < temperature < np.inf, "temperature")
-    tagger.temperature_ = float(temperature)
+    tagger.temperature_ = temperature_in(meta)
     return tagger
 
 

@@ -7,14 +7,13 @@ data are most probable; it changes no prediction.
 
 from __future__ import annotations
 
-import math
-import numbers
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from swvp.errors import InputError, unknown_name
+from swvp.scoring.weights import check_count
 from swvp.structures.chain.attributes import AttributeChain, new_model, predict_all
 from swvp.structures.chain.likelihood import distributions, position_scores
 from swvp.structures.chain.marginals import new_room, transitions
@@ -22,12 +21,11 @@ from swvp.structures.chain.paths import k_best, new_work
 from swvp.structures.chain.sequences import Ids
 from swvp.structures.operations import Floats
 from swvp.training.options import in_shares
+from swvp.training.temperature import LEAST, lowest_loss
 
 __all__ = ["Confidence", "best_temperature", "confidences", "k_best_labels", "marginals"]
 
 MEASURES = ("tokens", "sequences")
-LEAST = 1e-300
-GRID = 12
 
 
 class Confidence(NamedTuple):
@@ -69,8 +67,7 @@ def distributions_of(
 
 def k_best_labels(tagger: Any, problem: AttributeChain, k: int) -> list[list[tuple[list[Any], float]]]:
     """The k best labels of each sentence with their scores, best first; fewer if fewer are allowed."""
-    if not isinstance(k, numbers.Integral) or k < 1:
-        raise InputError(f"k must be a whole number of at least 1, not {k!r}")
+    check_count("k", k, 1)
     size = int(np.diff(problem.offsets).max(initial=0))
     k = min(int(k), len(tagger.classes_) ** min(size, 64))  # no sentence has more
     moves, node = tagger.transitions_ + tagger.barrier_, np.zeros((size, len(tagger.classes_)))
@@ -122,8 +119,6 @@ def best_temperature(tagger: Any, problem: AttributeChain, y: Sequence[Sequence[
     Left out is what no temperature can make probable: labels that the tagger does not know, and sentences with
     labels that the constraint forbids.
     """
-    from scipy.optimize import minimize_scalar  # takes long to import
-
     if of not in MEASURES:
         raise unknown_name("of", of, MEASURES)
     labels, gold = len(tagger.classes_), numbered(tagger, y)
@@ -135,27 +130,21 @@ def best_temperature(tagger: Any, problem: AttributeChain, y: Sequence[Sequence[
     usable[sentence_of[~known]] = False
     usable &= np.isfinite(distributions_of(tagger, problem, 1.0, with_marginals=False).scores)
 
-    def loss(log_temperature: float) -> float:
+    def loss(temperature: float) -> float:
         """-log p of the gold labels, a token or a sentence."""
         tokenwise = of == "tokens"
-        found = distributions_of(tagger, problem, math.exp(log_temperature), with_marginals=tokenwise)
+        found = distributions_of(tagger, problem, temperature, with_marginals=tokenwise)
         if tokenwise:
             return float(-np.log(np.maximum(found.marginals[tokens, problem.y[tokens]], LEAST)).mean())
         return float((found.log_z - found.scores)[usable].mean())
 
     if not (len(tokens) if of == "tokens" else usable.any()):
         raise InputError("no gold labels that the tagger can predict: a temperature cannot be found")
-    # the scale of scores is arbitrary: look for it first, in powers of 2, then for the lowest point near it
-    unit = math.log(scale_of(tagger, problem))
-    grid = unit + math.log(2) * np.arange(-GRID, GRID + 1)
-    lowest = grid[int(np.argmin([loss(point) for point in grid]))]
-    bounds = (lowest - math.log(2), lowest + math.log(2))
-    return math.exp(float(minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-3}).x))
+    return lowest_loss(loss, scale_of(tagger, problem))
 
 
 def scale_of(tagger: Any, problem: AttributeChain) -> float:
-    """How much the scores of labels at a token differ, or 1 if they do not."""
+    """How much the scores of labels at a token differ."""
     node = np.zeros((len(problem.starts) - 1, len(tagger.classes_)))
     position_scores(problem, 0, len(node), tagger.coef_, node)
-    spread = float(node.std(1).mean()) if node.size else 0.0
-    return spread if spread > 0 else 1.0
+    return float(node.std(1).mean()) if node.size else 0.0

@@ -19,6 +19,7 @@ from swvp.training.training import Training
 
 __all__ = [
     "TrainingOptions",
+    "epochs_of",
     "in_shares",
     "not_fitted",
     "remake",
@@ -111,10 +112,15 @@ def stored_passes(learner: TrainingOptions) -> dict[str, Any]:
 
 def restore_passes(learner: TrainingOptions, meta: dict[str, Any]) -> None:
     """Take the passes of a file."""
-    learner.history_ = [Epoch(**epoch) for epoch in meta["history"]]
-    must(all(type(value) in (int, float) for epoch in meta["history"] for value in epoch.values()), "history")
+    learner.history_ = epochs_of(meta["history"])
     learner.dev_scores_ = [float(score) for score in meta["dev_scores"]]
     learner.best_epoch_ = int(meta["best_epoch"])
+
+
+def epochs_of(history: Any) -> list[Epoch]:
+    """The passes of a file, for sure numbers."""
+    must(all(type(value) in (int, float) for epoch in history for value in epoch.values()), "history")
+    return [Epoch(**epoch) for epoch in history]
 
 
 def remake(make: Callable[..., Learner], options: dict[str, Any]) -> Learner:

@@ -28,6 +28,7 @@ from swvp.structures.tree.eisner import eisner
 from swvp.structures.tree.encode import Keys, Nodes, Tables
 from swvp.structures.tree.features import FREE, Room, arc_keys, new_room, place, score_sentence
 from swvp.structures.tree.k_best import k_best
+from swvp.structures.tree.pruning import all_allowed
 
 Heads = NDArray[np.int32]
 
@@ -41,6 +42,11 @@ class Arcs(NamedTuple):
     projective: bool
     one_root: bool
     margin: float
+
+
+def unpruned(problem: Arcs) -> Arcs:
+    """The same sentences, with all arcs."""
+    return problem._replace(tables=problem.tables._replace(longest=all_allowed()))
 
 
 class ArcModel(NamedTuple):

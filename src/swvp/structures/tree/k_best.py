@@ -16,7 +16,7 @@ from swvp.compiled import kernel
 from swvp.structures.tree.chu_liu_edmonds import chu_liu_edmonds
 from swvp.structures.tree.eisner import eisner_allowed
 
-__all__ = ["k_best", "tree_score"]
+__all__ = ["best_allowed", "k_best", "tree_score"]
 
 
 @kernel

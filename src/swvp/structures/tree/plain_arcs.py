@@ -1,74 +1,32 @@
-"""Owns the arc-factored model by definition, in plain Python: features are tuples of strings, trees are enumerated.
+"""Owns the arc-factored model by definition, in plain Python: features are pairs of strings, trees are enumerated.
 
 A sentence is a list of words, each a mapping of its columns: word, lemma, pos, tag, feats. Word k is x[k - 1], the root
-is 0. A feature is the text of its template, the direction of the arc and what each atom says. This is what
+is 0. A feature is the text of its template and its name (`swvp.structures.tree.names`). This is what
 `swvp.structures.tree.arcs` must agree with, for sentences of few words.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from swvp.structures.chain.templates import FUNCTIONS
 from swvp.structures.operations import Floats
-from swvp.structures.tree.context import COORDINATOR, PUNCTUATION, VERB, flags_of_tag, is_punctuation
+from swvp.structures.tree.names import feature_names
 from swvp.structures.tree.plain import best_tree, trees
-from swvp.structures.tree.templates import ArcTemplate, SideAtom, parse_arc_templates
+from swvp.structures.tree.templates import ArcTemplate, parse_arc_templates
 
 __all__ = ["Feature", "PlainArcs", "Sentence", "arc_features"]
 
 Sentence = Sequence[Mapping[str, str]]
 Feature = tuple[str, ...]
 
-ROOT, BEFORE, AFTER = "the root", "before the first word", "after the last word"
-FARTHEST_OF_BINS = (1, 2, 3, 4, 5, 10, 20, 30, 40)
-FLAGS = {"verbs": VERB, "punctuation": PUNCTUATION, "coordinators": COORDINATOR}
-MOST_FEATS = 24
-
 
 def arc_features(template: ArcTemplate, x: Sentence, h: int, m: int) -> list[Feature]:
     """The features that a template gives the arc from h to m; one comes twice if the word has something twice."""
-    said = [values_of_side(atom, x, h if atom.side == "h" else m) for atom in (*template.head, *template.modifier)]
-    between = x[min(h, m) : max(h, m) - 1]
-    said += [[value_of_arc(atom, between, abs(h - m))] for atom in template.arc]
-    if template.between:
-        said += [list(dict.fromkeys(quoted(word[template.between]) for word in between))]
-    direction = "right" if m > h else "left"
-    return [(template.text, direction, *values) for values in itertools.product(*said)]
-
-
-def quoted(string: str) -> str:
-    """What no other value is, such as the root."""
-    return f"'{string}'"
-
-
-def values_of_side(atom: SideAtom, x: Sentence, v: int) -> list[str]:
-    if atom.column == "feats":
-        parts = x[v - 1]["feats"].split("|") if v else []
-        return [quoted(part) for part in parts if part not in ("", "_")][:MOST_FEATS]
-    at = v + atom.offset
-    if atom.offset and (v == 0 or at < 1):  # the root has no neighbours
-        return [BEFORE]
-    if at > len(x):
-        return [AFTER]
-    return [quoted(FUNCTIONS[atom.function](x[at - 1][atom.column], atom.number)) if at else ROOT]
-
-
-def value_of_arc(atom: str, between: Sentence, length: int) -> str:
-    if atom == "distance":
-        return next((f"≤ {far}" for far in FARTHEST_OF_BINS if length <= far), "more")
-    if atom == "length":
-        return str(min(length, 255))
-    return str(min(sum(bool(flags(word) & FLAGS[atom]) for word in between), 3))
-
-
-def flags(word: Mapping[str, str]) -> int:
-    own = PUNCTUATION if is_punctuation(word["word"]) else 0
-    return own | flags_of_tag(word["pos"]) | flags_of_tag(word["tag"])
+    columns = {name: [word[name] for word in x] for name in x[0]}
+    return [(template.text, name) for name in feature_names(columns, [template], h, m)]
 
 
 class PlainArcs:

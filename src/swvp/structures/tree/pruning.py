@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from swvp.compiled import inlined, kernel
 
-__all__ = ["Pruned", "all_allowed", "allowed", "longest_arcs", "pruned", "widened"]
+__all__ = ["Pruned", "all_allowed", "allowed", "forbidden", "longest_arcs", "pruned", "widened"]
 
 ANY_LENGTH = 2**31 - 1
 
@@ -39,6 +39,18 @@ def allowed(longest, kinds, first, h, m):
     if len(longest) == 1:
         return True
     return abs(h - m) <= longest[a, b, 1 if m > h else 0]
+
+
+def forbidden(longest: NDArray[np.int32], kinds: NDArray[np.int32], starts: Any, heads: Any) -> NDArray[np.bool_]:
+    """For each word whether the arc from its head is pruned."""
+    words = np.diff(starts) - 1
+    first = np.repeat(starts[:-1], words)
+    node = np.arange(len(heads)) + np.repeat(np.arange(1, len(words) + 1), words)
+    head = first + heads
+    if len(longest) == 1:
+        return np.zeros(len(heads), np.bool_)
+    found: NDArray[np.bool_] = np.abs(node - head) > longest[kinds[head], kinds[node], (node > head).astype(np.int64)]
+    return found
 
 
 def longest_arcs(kinds: NDArray[np.int32], starts: Any, heads: NDArray[np.int32], tags: int) -> NDArray[np.int32]:

@@ -1,0 +1,114 @@
+"""Owns `swvp inspect` for parsers: what the file says of itself, and what decides the trees of a sentence."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swvp.cli.inspect import last_pass, rule_text
+from swvp.cli.predicting import read_sentences
+from swvp.errors import InputError
+from swvp.parsing.parser import Parser
+from swvp.parsing.treebank import Treebank, treebank_of, treebank_of_table
+from swvp.scoring.weights import WeightTable
+
+__all__ = ["described_parser", "load_to_inspect", "tables_of_sentence"]
+
+
+def load_to_inspect(
+    path: Path, *, label: str | None, top: int | None, sentence: str | None, explain: str | None
+) -> Parser:
+    """The parser of a file, if the options fit one."""
+    if label is not None:
+        raise InputError(f"{path}: a parser; --label is for taggers")
+    if top is not None and sentence is None and explain is None:
+        raise InputError(
+            f"{path}: a parser, whose hashed weights have no names of their own; --top shows those that occur in a "
+            "sentence, given by --explain FILE"
+        )
+    return Parser.load(path)
+
+
+def tables_of_sentence(
+    parser: Parser, sentence: str | None, source: str | None, encoding: str, top: int
+) -> list[WeightTable]:
+    """What decides the heads of a sentence of words, or of the first one of a file, and its heaviest features."""
+    if sentence is not None:
+        if not sentence.split():
+            raise InputError("--sentence: no word in it")
+        treebank = treebank_of([sentence.split()])
+    else:
+        assert source is not None
+        treebank = first_sentence(treebank_of_table(read_sentences(source, encoding), heads=False))
+    if treebank.upos.strings == ["_"] and len(parser.ranks_["pos"]) > 1:
+        print(
+            "note: words without tags (UPOS), with which the parser was trained: it parses them badly; "
+            "give tagged ones in CoNLL-U, --explain FILE",
+            file=sys.stderr,
+        )
+    return [parser.explain(treebank), *([parser.top_features(treebank, top)] if top else [])]
+
+
+def first_sentence(treebank: Treebank) -> Treebank:
+    part = treebank.sentence(0)
+    columns = [treebank.words, treebank.lemmas, treebank.upos, treebank.xpos, treebank.feats]
+    rows = [[column.strings[k] for k in column.ids[part].tolist()] for column in columns]
+    return treebank_of([list(zip(*rows, strict=True))])
+
+
+def described_parser(parser: Any, path: Path) -> list[tuple[str, str]]:
+    """What the file says of itself."""
+    weights = int(np.count_nonzero(parser.coef_))
+    kind = "each feature its own" if parser.owners_ is not None else "features share by hashing"
+    trees = [
+        "projective (Eisner)" if parser.projective else "of any kind (Chu–Liu–Edmonds)",
+        "one root" if parser.one_root else "several roots",
+    ]
+    rows = [
+        ("file", f"{path}, {path.stat().st_size / 1e6:.1f} MB"),
+        ("trees", ", ".join(trees)),
+        ("weights", f"{len(parser.coef_):,}, {kind}, not 0: {weights:,}; {'averaged' if parser.average else 'last'}"),
+        ("rule", f"{rule_text(parser)}, margin {parser.margin}"),
+        ("passes", f"{len(parser.history_)}, the weights are those of pass {parser.best_epoch_}"),
+    ]
+    if parser.dev_scores_:
+        rows.append(("dev UAS", percents(parser.dev_scores_)))
+    if parser.history_:
+        rows.append(("last pass", last_pass(parser.history_)))
+    rows.append(("pruning", pruning_text(parser)))
+    tags = parser.ranks_["pos"]
+    rows.append(("tags", "none (UPOS is _)" if list(tags) == ["_"] else f"{len(tags)}: {', '.join(tags)}"))
+    rows.append(("temperature", f"{parser.temperature_:g}"))
+    rows += label_rows(parser)
+    rows.append(("templates", f"{len(parser.templates_)}: " + "; ".join(t.text for t in parser.templates_)))
+    return rows
+
+
+def label_rows(parser: Any) -> list[tuple[str, str]]:
+    """What is said of the second stage."""
+    labeller = parser.labeller_
+    if labeller is None:
+        return [("labels", "not learnt")]
+    rows = [
+        ("labels", f"{len(labeller.classes)}: {', '.join(labeller.classes)}"),
+        ("of labels", f"weights that are not 0: {np.count_nonzero(labeller.weights['w']):,}"),
+        ("", f"passes: {len(parser.label_history_)}"),
+    ]
+    if parser.label_dev_scores_:
+        rows.append(("", f"dev label accuracy: {percents(parser.label_dev_scores_)}"))
+    return rows
+
+
+def pruning_text(parser: Any) -> str:
+    longest = parser.tables_.longest
+    if len(longest) == 1:
+        return "none"
+    known = longest[:-1, 1:-1]
+    return f"{np.count_nonzero(known):,} of {known.size:,} pairs of tags (with directions) have arcs"
+
+
+def percents(scores: list[float]) -> str:
+    return " ".join(f"{100 * score:.2f}" for score in scores)
