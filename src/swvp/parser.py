@@ -32,7 +32,7 @@ class DependencyParser(Parser, BaseEstimator):  # type: ignore[misc]
     one_root : bool
         Exactly one word of a sentence has head 0.
     prune : bool
-        Look only at arcs of tags and lengths seen in training, in sentences that have a tree of such arcs.
+        Look only at arcs of tags and lengths seen in training; others are taken where there is no tree without.
     margin : float
         By how much gold arcs must win in training; 0 is the perceptron of the paper.
     hashed : int or None
