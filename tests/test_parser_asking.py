@@ -13,8 +13,8 @@ from swvp import DependencyParser
 from swvp.errors import InputError
 from swvp.parsing import parser as parser_module
 from swvp.parsing.input import treebank_from
-from swvp.parsing.inspect import contributions, model_of, sentence_columns
-from swvp.parsing.probabilities import arc_scores, best_temperature, distribution
+from swvp.parsing.inspect import contributions, sentence_columns
+from swvp.parsing.probabilities import arc_scores, best_temperature, distribution, model_of
 from swvp.storage.container import read_container, write_container
 from swvp.structures.tree.distributions import table_of, tables_begin
 from swvp.structures.tree.features import arc_keys, node_keys
@@ -135,26 +135,31 @@ def test_pruned_arcs_have_probability_zero(pruned):
                     assert table[h, m] == 0.0
 
 
-def test_where_every_tree_has_a_pruned_arc_nothing_counts_as_pruned(pruned):
-    odd = [("the", "DET"), ("the", "DET"), (".", "PUNCT")]  # no word that was ever a root
+def test_where_every_tree_has_a_pruned_arc_those_with_the_fewest_count(pruned):
+    odd = [("the", "DET"), ("dog", "NOUN"), (".", "PUNCT"), ("the", "DET")]  # no head for the last two, no root
     problem = pruned._encoded(treebank_from([odd], heads=None))
-    assert np.isneginf(table_of(arc_scores(pruned, problem), tables_begin(problem), 0)[0]).all()
-    (table,) = pruned.predict_marginals([odd])
+    allowed = np.isfinite(table_of(arc_scores(pruned, problem), tables_begin(problem), 0))
     scores = scores_of(pruned, odd)
-    every = [(heads, sum(scores[h, m] for m, h in enumerate(heads, 1))) for heads in trees(3)]
-    p = softmax([score for _, score in every])
-    for m in range(1, 4):
-        for h in range(4):
-            expected = sum(q for q, (heads, _) in zip(p, every, strict=True) if heads[m - 1] == h)
+    words = range(1, 5)
+    every = [
+        (heads, sum(not allowed[h, m] for m, h in enumerate(heads, 1)), sum(scores[heads, words])) for heads in trees(4)
+    ]
+    least = min(count for _, count, _ in every)
+    assert least > 1
+    best = sorted(((heads, score) for heads, count, score in every if count == least), key=lambda pair: -pair[1])
+    p = softmax([score for _, score in best])
+    (table,) = pruned.predict_marginals([odd])
+    for m in words:
+        for h in range(5):
+            expected = sum(q for q, (heads, _) in zip(p, best, strict=True) if heads[m - 1] == h)
             assert table[h, m] == pytest.approx(expected, abs=1e-9)
-    best = sorted(every, key=lambda pair: -pair[1])
     (tree,) = pruned.predict([odd])
     assert tree.heads == best[0][0]
-    (found,) = pruned.predict_k_best([odd], 5)
-    assert [score for _, score in found] == pytest.approx([score for _, score in best[:5]])
+    (found,) = pruned.predict_k_best([odd], 1000)
+    assert [score for _, score in found] == pytest.approx([score for _, score in best])
     assert found[0][0] == tree
     assert tree.heads == pruned.predict([X[0], odd, X[1]])[1].heads
-    assert pruned.confidence([odd])[0].confidence is not None
+    assert pruned.confidence([odd])[0].confidence == pytest.approx([table[h, m] for m, h in enumerate(tree.heads, 1)])
     assert "(none)" not in {row[3] for row in pruned.explain(odd).rows}
     mixed = pruned.predict_marginals([X[0], odd, X[1]])
     np.testing.assert_allclose(mixed[1], table)

@@ -32,7 +32,7 @@ class DependencyParser(Parser, BaseEstimator):  # type: ignore[misc]
     one_root : bool
         Exactly one word of a sentence has head 0.
     prune : bool
-        Look only at arcs of tags and lengths seen in training.
+        Look only at arcs of tags and lengths seen in training; others are taken where there is no tree without.
     margin : float
         By how much gold arcs must win in training; 0 is the perceptron of the paper.
     hashed : int or None
@@ -51,6 +51,7 @@ class DependencyParser(Parser, BaseEstimator):  # type: ignore[misc]
     history_, label_history_ : lists of `Epoch`, what happened in each pass of the two stages
     dev_scores_, label_dev_scores_ : the score of each pass on the development data
     best_epoch_ : the number of the pass whose weights are used
+    temperature_ : what scores are divided by before they become probabilities; see `fit_temperature`
 
     Examples
     --------

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from swvp.errors import InputError
-from swvp.parsing.probabilities import arc_scores
+from swvp.parsing.probabilities import arc_scores, model_of
 from swvp.parsing.treebank import Treebank
 from swvp.scoring.weights import WeightTable, check_count
 from swvp.structures.operations import Floats
-from swvp.structures.tree.arcs import ArcModel, Arcs, new_model, unpruned
-from swvp.structures.tree.distributions import arc_weights, table_of, tables_begin, weights_from
+from swvp.structures.tree.arcs import ArcModel, Arcs
+from swvp.structures.tree.context import with_context
+from swvp.structures.tree.distributions import arc_weights, rescued, table_of, tables_begin, weights_from
 from swvp.structures.tree.features import node_keys
 from swvp.structures.tree.k_best import best_allowed
 from swvp.structures.tree.names import SentenceColumns, feature_names
@@ -27,16 +28,8 @@ ROOT, NO_HEAD = "0 (root)", "(none)"
 def sentence_columns(treebank: Treebank, i: int) -> SentenceColumns:
     """The columns of one sentence by the names of templates."""
     part = treebank.sentence(i)
-    columns = (treebank.words, treebank.lemmas, treebank.upos, treebank.xpos, treebank.feats)
-    names = ("word", "lemma", "pos", "tag", "feats")
-    return {
-        name: [column.strings[k] for k in column.ids[part].tolist()]
-        for name, column in zip(names, columns, strict=True)
-    }
-
-
-def model_of(parser: Any, problem: Arcs) -> ArcModel:
-    return new_model(problem, len(parser.coef_), w=parser.coef_)._replace(owners=parser.owners_)
+    columns = with_context(treebank.columns(), treebank.offsets)
+    return {name: [strings[k] for k in ids[part].tolist()] for name, (strings, ids) in columns.items()}
 
 
 def contributions(
@@ -61,10 +54,10 @@ def explain(parser: Any, treebank: Treebank, word: int | None = None, n: int = 5
     if word is not None and not (isinstance(word, numbers.Integral) and 1 <= word <= size):
         raise InputError(f"there is no word {word!r}: the sentence has words 1 to {size}")
     heads = parser._predict_heads(problem, parser.coef_, parser.owners_)[:size].tolist()
+    model, sentence = model_of(parser, problem), sentence_columns(treebank, 0)
     scores = table_of(arc_scores(parser, problem), tables_begin(problem), 0)
     if np.isneginf(scores[heads, np.arange(1, size + 1)]).any():  # every tree has a pruned arc
-        scores = table_of(arc_scores(parser, unpruned(problem)), tables_begin(problem), 0)
-    model, sentence = model_of(parser, problem), sentence_columns(treebank, 0)
+        scores, _ = rescued(problem, model, 0)
     shown = [ROOT, *(f"{k} {text}" for k, text in enumerate(sentence["word"], 1))]
     rows: list[tuple[Any, ...]] = []
     for m in range(1, size + 1) if word is None else [int(word)]:

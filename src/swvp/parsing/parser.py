@@ -24,8 +24,9 @@ from swvp.parsing.model import MOST_WEIGHTS, load_parser, save_parser
 from swvp.parsing.results import trees_of
 from swvp.parsing.treebank import Treebank
 from swvp.structures.operations import Floats, refresh
-from swvp.structures.tree.arcs import Arcs, Heads, new_model, predict_all, unpruned
+from swvp.structures.tree.arcs import Arcs, Heads, decode, new_model, predict_all
 from swvp.structures.tree.context import Columns, with_context
+from swvp.structures.tree.distributions import rescued
 from swvp.structures.tree.encode import Keys, Nodes, Tables, encode, ranks_of, tables_of
 from swvp.structures.tree.pruning import Pruned, all_allowed, forbidden, longest_arcs, pruned, widened
 from swvp.structures.tree.templates import PRESETS, ArcTemplate, parse_arc_templates
@@ -273,7 +274,7 @@ class Parser(TrainingOptions, ParserAsking):
         return self._problem(nodes, np.zeros(0, np.int32))
 
     def _predict_heads(self, problem: Arcs, w: Floats, owners: Keys | None) -> Heads:
-        """The best trees; where every tree has a pruned arc, nothing counts as pruned."""
+        """The best trees; where every tree has a pruned arc, the best of those with the fewest."""
         out = np.zeros(len(problem.nodes.flags) - len(problem.nodes.starts) + 1, np.int32)
 
         def predict(first: int, end: int) -> None:
@@ -283,11 +284,11 @@ class Parser(TrainingOptions, ParserAsking):
         starts = problem.nodes.starts
         in_shares(predict, len(starts) - 1, self.n_jobs)
         wrong = forbidden(problem.tables.longest, problem.nodes.kinds, starts, out)
-        if wrong.any():
-            problem = unpruned(problem)
-            words = starts - np.arange(len(starts))
-            for i in np.flatnonzero(np.logical_or.reduceat(wrong, words[:-1])).tolist():
-                predict(i, i + 1)
+        words = starts - np.arange(len(starts))
+        for i in np.flatnonzero(np.logical_or.reduceat(wrong, words[:-1])).tolist() if wrong.any() else []:
+            model = new_model(problem, len(w), w=w)._replace(owners=owners)
+            part = out[words[i] : words[i + 1]]
+            decode(rescued(problem, model, i)[0], len(part), problem.projective, problem.one_root, part)
         return out
 
     def _check_fitted(self) -> None:

@@ -1,8 +1,8 @@
 """Owns what a parser knows beside its best trees: the next best, arcs' probabilities and their temperature.
 
 p(y | x) ∝ exp(score(y) / temperature), over the trees without pruned arcs that the parser can predict. A perceptron
-does not learn this p; see `swvp.training.temperature`. In a sentence where every tree has a pruned arc nothing counts
-as pruned.
+does not learn this p; see `swvp.training.temperature`. In a sentence where every tree has a pruned arc, these are the
+trees with the fewest of them.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from swvp.errors import InputError, unknown_name
 from swvp.parsing.treebank import Treebank
 from swvp.scoring.weights import check_count
 from swvp.structures.operations import Floats, Ints
-from swvp.structures.tree.arcs import Arcs, new_model, unpruned
-from swvp.structures.tree.distributions import distributions, score_all, table_of, tables_begin
+from swvp.structures.tree.arcs import ArcModel, Arcs, new_model
+from swvp.structures.tree.distributions import distributions, rescued, score_all, table_of, tables_begin
 from swvp.structures.tree.k_best import k_best
 from swvp.structures.tree.projective import not_projective
 from swvp.training.options import in_shares
 from swvp.training.temperature import LEAST, lowest_loss
 
-__all__ = ["Distribution", "arc_scores", "best_temperature", "distribution", "k_best_heads"]
+__all__ = ["Distribution", "arc_scores", "best_temperature", "distribution", "k_best_heads", "model_of"]
 
 MEASURES = ("arcs", "trees")
 
@@ -51,21 +51,21 @@ def arc_places(problem: Arcs, heads: NDArray[np.int32], begins: Ints) -> Ints:
     return found
 
 
-def arc_scores(parser: Any, problem: Arcs, out: Floats | None = None, which: Ints | None = None) -> Floats:
-    """The scores of the arcs of sentences, -inf if pruned; of some sentences only, into a row there is."""
+def arc_scores(parser: Any, problem: Arcs) -> Floats:
+    """The scores of the arcs of sentences, -inf if pruned."""
     begins = tables_begin(problem)
-    row = np.empty(begins[-1]) if out is None else out
+    row = np.empty(begins[-1])
 
     def score(first: int, end: int) -> None:
-        model = new_model(problem, len(parser.coef_), w=parser.coef_)._replace(owners=parser.owners_)
-        if which is None:
-            score_all(problem, model, first, end, begins, row)
-            return
-        for i in which[first:end].tolist():
-            score_all(problem, model, i, i + 1, begins, row)
+        score_all(problem, model_of(parser, problem), first, end, begins, row)
 
-    in_shares(score, len(begins) - 1 if which is None else len(which), parser.n_jobs)
+    in_shares(score, len(begins) - 1, parser.n_jobs)
     return row
+
+
+def model_of(parser: Any, problem: Arcs) -> ArcModel:
+    """The weights of a parser, with room for these sentences."""
+    return new_model(problem, len(parser.coef_), w=parser.coef_)._replace(owners=parser.owners_)
 
 
 def distribution(parser: Any, problem: Arcs, temperature: float, scores: Floats | None = None) -> Distribution:
@@ -82,8 +82,9 @@ def distribution(parser: Any, problem: Arcs, temperature: float, scores: Floats 
     in_shares(fill, len(begins) - 1, parser.n_jobs)
     lost = np.flatnonzero(np.isneginf(found.log_z))
     if len(lost):  # every tree has a pruned arc
-        arc_scores(parser, unpruned(problem), scores, lost)
+        model = model_of(parser, problem)
         for i in lost.tolist():
+            table_of(scores, begins, i)[:] = rescued(problem, model, i)[0]
             fill(i, i + 1)
     return found
 
@@ -109,11 +110,20 @@ def k_best_heads(parser: Any, problem: Arcs, k: int) -> list[list[tuple[NDArray[
             found[i] = list(zip(trees, totals, strict=True))
 
     in_shares(find, len(found), parser.n_jobs)
-    lost = np.array([i for i, trees in enumerate(found) if not trees], np.int64)
-    if len(lost):
-        arc_scores(parser, unpruned(problem), scores, lost)
-        for i in lost.tolist():
+    lost = [i for i, trees in enumerate(found) if not trees]
+    if lost:
+        model = model_of(parser, problem)
+        for i in lost:
+            table, lowered = rescued(problem, model, i)
+            table_of(scores, begins, i)[:] = table
             find(i, i + 1)
+            words = np.arange(1, len(table))
+            less = [float(lowered[heads, words].sum()) for heads, _ in found[i]]
+            found[i] = [
+                (heads, total + by)
+                for (heads, total), by in zip(found[i], less, strict=True)
+                if by <= less[0]  # others have more pruned arcs
+            ]
     return found
 
 

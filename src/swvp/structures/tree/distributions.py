@@ -9,12 +9,12 @@ import numpy as np
 
 from swvp.compiled import kernel
 from swvp.structures.operations import Floats, Ints
-from swvp.structures.tree.arcs import Arcs
+from swvp.structures.tree.arcs import ArcModel, Arcs, unpruned
 from swvp.structures.tree.features import arc_keys, place, score_sentence
 from swvp.structures.tree.marginals import arc_marginals
 from swvp.structures.tree.pruning import allowed
 
-__all__ = ["arc_weights", "distributions", "score_all", "table_of", "tables_begin", "weights_from"]
+__all__ = ["arc_weights", "distributions", "rescued", "score_all", "table_of", "tables_begin", "weights_from"]
 
 
 def tables_begin(problem: Arcs) -> Ints:
@@ -27,6 +27,20 @@ def table_of(row: Floats, begins: Ints, i: int) -> Floats:
     """The table of sentence i."""
     size = int(np.sqrt(begins[i + 1] - begins[i]) + 0.5)
     return row[begins[i] : begins[i + 1]].reshape(size, size)
+
+
+def rescued(problem: Arcs, model: ArcModel, i: int) -> tuple[Floats, Floats]:
+    """The scores of a sentence in which every tree has a pruned arc, and by how much each was lowered.
+
+    Pruned arcs have their scores, so much lower that the trees with the fewest of them come before all others.
+    """
+    size = int(problem.nodes.starts[i + 1] - problem.nodes.starts[i])
+    begins, (few, every) = np.zeros(i + 2, np.int64), np.zeros((2, size * size))
+    score_all(problem, model, i, i + 1, begins, few)
+    score_all(unpruned(problem), model, i, i + 1, begins, every)
+    there = np.isfinite(every)
+    lowered = np.where(np.isfinite(few) | ~there, 0.0, size * (1.0 + np.ptp(every[there])))
+    return (every - lowered).reshape(size, size), lowered.reshape(size, size)
 
 
 @kernel
