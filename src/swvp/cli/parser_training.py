@@ -11,6 +11,7 @@ from swvp.parsing.parser import Parser
 from swvp.parsing.rules import candidates
 from swvp.parsing.treebank import Treebank, read_treebank
 from swvp.structures.chain.templates import read_templates
+from swvp.structures.tree.arcs import predict_all
 from swvp.structures.tree.templates import PRESETS, parse_arc_templates
 
 __all__ = ["train_parser"]
@@ -40,10 +41,11 @@ def train_parser(options: RunOptions, *, features: str, **settings: Any) -> None
     if options.tune:
         training = run.tune(parser, training, tried, **stages)
     else:
-        run.train(parser, training, data, **stages)
+        run.train(parser, training, data, kernel=predict_all, **stages)
     parser.finish(training)
     if labelled:
-        naming = run.train(parser, parser.start_labels(treebank, dev), data, stage="labels", heading="labels")
+        naming = parser.start_labels(treebank, dev)
+        run.train(parser, naming, data, stage="labels", heading="labels of each head's children", examples="siblings")
         parser.finish_labels(naming)
     classes = "" if parser.labeller_ is None else f", {len(parser.labeller_.classes)} labels"
     run.save(parser, f"{len(parser.templates_)} templates{classes}, {kept_pass(parser)}")
