@@ -161,8 +161,8 @@ class Run:
         """Run a training with lines for people, a log for programs and checkpoints for accidents.
 
         `data` are those it was made of. `stage` names it if there are several for one model, in the names of files and
-        in the log; `heading` is shown before its lines, which count its `examples`. `kernel` is on disk unless something
-        is to be compiled.
+        in the log; `heading` is shown before its lines, which count its `examples`. `kernel` is on disk if there is
+        nothing to compile.
         """
         path = self._checkpoint(stage)
         messages, epochs, patience = self.messages, learner.epochs, learner.patience
