@@ -314,7 +314,7 @@ def test_inspect_tells_what_a_parser_is(trained, fine):
     assert err == ""
     assert facts["trees"] == "of any kind (Chu–Liu–Edmonds), one root"
     assert facts["weights"].startswith("16,384, features share by hashing, not 0: ")
-    assert facts["rule"] == "a-uniform:sqrt, margin 30.0"
+    assert facts["rule"] == "a-uniform:mira, margin 1.0"
     assert facts["labels"] == "6: amod, det, nsubj, obj, punct, root"
     assert facts["tags"].startswith("6: ") or facts["tags"].startswith("5: ")
     assert facts["templates"].startswith("93: bias; ")

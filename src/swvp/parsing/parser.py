@@ -22,6 +22,7 @@ from swvp.parsing.input import Sentences, treebank_from
 from swvp.parsing.labeller import Labeller
 from swvp.parsing.model import MOST_WEIGHTS, load_parser, save_parser
 from swvp.parsing.results import trees_of
+from swvp.parsing.rules import DEFAULT_RULE
 from swvp.parsing.treebank import Treebank
 from swvp.structures.operations import Floats, refresh
 from swvp.structures.tree.arcs import Arcs, Heads, decode, new_model, predict_all
@@ -61,7 +62,7 @@ class Parser(TrainingOptions, ParserAsking):
     def __init__(
         self,
         *,
-        rule: str | UpdateRule = "a-uniform:sqrt",
+        rule: str | UpdateRule = DEFAULT_RULE,
         substructures: Any = None,
         gamma: Any = None,
         approach: str | None = None,
@@ -74,7 +75,7 @@ class Parser(TrainingOptions, ParserAsking):
         projective: bool = False,
         one_root: bool = True,
         prune: bool = True,
-        margin: float = 30.0,
+        margin: float = 1.0,
         hashed: int | None = 2**22,
         labels: bool = True,
         patience: int | None = None,

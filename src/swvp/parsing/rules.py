@@ -9,7 +9,7 @@ from swvp.training import tune
 
 __all__ = ["BETAS", "DEFAULT_RULE", "RULES", "candidates"]
 
-DEFAULT_RULE = "a-uniform:sqrt"
+DEFAULT_RULE = "a-uniform:mira"
 RULES = (
     "csp",
     "a-wm",
@@ -17,10 +17,10 @@ RULES = (
     "a-wm:sqrt",
     "a-wmr:sqrt",
     "a-uniform:sqrt",
-    "a-uniform:count",
-    "a-uniform:components:sqrt",
-    "a-wm:components:sqrt",
-    "a-wm:single+full:sqrt",
+    "a-uniform:mira",
+    "a-wm:mira",
+    "a-uniform:components:mira",
+    "mira",
 )
 BETAS = (0.25, 0.5, 1.0)
 
