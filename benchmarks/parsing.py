@@ -61,7 +61,9 @@ def arguments() -> argparse.Namespace:
     rules.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
     rules.add_argument("--seeds", type=whole_number, default=3)
     rules.add_argument("--sizes", type=listed(size), default=[500, 1000, 2000, None], help="sentences, or all")
-    rules.add_argument("--rules", type=listed(str), default=list(RULES), help="csp is always among them; RULE@β")
+    rules.add_argument(
+        "--rules", type=listed(str), default=list(RULES), help="RULE[@β][/MARGIN]; csp is always among them"
+    )
     rules.add_argument("--epochs", type=whole_number, default=10, help="passes; the best on dev is kept")
     rules.add_argument("--margin", type=float, default=30.0, help="by which gold arcs must win while learning")
     rules.add_argument("--encoding", default="utf-8")

@@ -107,7 +107,7 @@ def run(data, size, rule, seed, settings):
     order = np.random.default_rng(seed).permutation(train.number_of_sentences)
     train = some(train, order[:size])
     parser = Parser(
-        rule=rule_of(rule), epochs=settings["epochs"], margin=settings["margin"], labels=False, random_state=seed
+        rule=rule_of(rule), epochs=settings["epochs"], margin=margin_of(rule, settings), labels=False, random_state=seed
     )
     training = parser.start(train, dev)
     training.run(settings["epochs"])
@@ -128,13 +128,22 @@ def run(data, size, rule, seed, settings):
 
 
 def rule_of(text):
-    """A rule of a name, or of a name and its β: a-wm@0.25."""
-    name, _, beta = text.partition("@")
+    """A rule of a name, perhaps with its β and its margin: a-wm@0.25, a-uniform:mira/1."""
+    name, _, beta = text.partition("/")[0].partition("@")
     try:
         number = float(beta or TREE_BETA)
     except ValueError:
         raise InputError(f"rule '{text}': what is after @ must be a number") from None
     return as_rule(name, beta=number)
+
+
+def margin_of(text, settings):
+    """The margin of a rule: its own, as in a-uniform:mira/1, or that of all."""
+    own = text.partition("/")[2]
+    try:
+        return float(own) if own else float(settings["margin"])
+    except ValueError:
+        raise InputError(f"rule '{text}': what is after / must be a number") from None
 
 
 def read_folder(folder, encoding):
