@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -150,22 +149,14 @@ def evaluate(
         results |= {"other": str(compare), "other_scores": other_scores.as_dict(), "comparison": comparison.as_dict()}
         against = (str(predicted or gold), str(compare)), scores, other_scores, comparison
 
-    if json_file is not None:
-        from swvp.data.files import write_bytes
+    from swvp.cli.output import new_console, write_json
 
-        text = json.dumps(results, indent=1) + "\n"
-        if str(json_file) == "-":
-            sys.stdout.write(text)
-            return
-        write_bytes(json_file, text.encode())
-
-    from rich.console import Console
+    if write_json(json_file, results):
+        return
 
     from swvp.report.scores import print_comparison, print_confusions, print_scores
 
-    console = Console(markup=False, highlight=False, emoji=False)
-    if not console.is_terminal:
-        console.width = 1000  # nothing to fit into
+    console = new_console()
     print_scores(console, scores)
     if confusion:
         print_confusions(console, scores.confusion, confusion)

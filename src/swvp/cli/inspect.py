@@ -49,8 +49,7 @@ def inspect(
     conllu: Annotated[bool, typer.Option("--conllu", help="The file of --explain is CoNLL-U.")] = False,
 ) -> None:
     """Show what a model is, its heaviest features, or why it labels or parses a sentence as it does."""
-    from rich.console import Console
-
+    from swvp.cli.output import new_console
     from swvp.errors import InputError
     from swvp.parsing import model as parsers
     from swvp.report.scores import table
@@ -61,9 +60,7 @@ def inspect(
     if sentence is not None and explain is not None:
         raise InputError("--sentence and --explain exclude each other")
 
-    console = Console(markup=False, highlight=False, emoji=False)
-    if not console.is_terminal:
-        console.width = 1000  # nothing to fit into
+    console = new_console()
 
     def show(weights: WeightTable) -> None:
         console.print(f"\n{weights.title}", style="bold")

@@ -6,7 +6,8 @@ from typing import Any
 
 from rich.console import Console
 
-from swvp.cli.training import Run, RunOptions, check_run, kept_pass, new_console, tell_unseen
+from swvp.cli.output import new_console
+from swvp.cli.training import Run, RunOptions, check_run, kept_pass, tell_unseen
 from swvp.parsing.parser import Parser
 from swvp.parsing.rules import candidates
 from swvp.parsing.treebank import Treebank, read_treebank
@@ -19,7 +20,7 @@ __all__ = ["train_parser"]
 
 def train_parser(options: RunOptions, *, features: str, **settings: Any) -> None:
     """Read, train or tune, save; say what happens. The settings are those of Parser."""
-    messages = new_console()
+    messages = new_console(stderr=True)
     check_run(options, patience=settings["patience"], rule=settings["rule"], beta=settings["beta"])
     tried = candidates(options.rules, options.betas, settings["C"]) if options.tune else []
     parser = Parser(features=read_features(features), **settings)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from swvp.cli.training import Run, RunOptions, check_run, kept_pass, new_console, tell_unseen
+from swvp.cli.output import new_console
+from swvp.cli.training import Run, RunOptions, check_run, kept_pass, tell_unseen
 from swvp.data.table import read_table
 from swvp.errors import InputError
 from swvp.structures.chain.templates import PRESETS, parse_templates, read_templates
@@ -30,7 +31,7 @@ class TaggerFiles:
 
 def train_tagger(options: RunOptions, files: TaggerFiles, **settings: Any) -> None:
     """Read, train or tune, save; say what happens. The settings are those of Tagger."""
-    messages = new_console()
+    messages = new_console(stderr=True)
     rule = settings["rule"]
     check_run(options, patience=settings["patience"], rule=None if rule == "crf" else rule, beta=settings["beta"])
     tried = candidates(options.rules, options.betas, settings["C"]) if options.tune else []

@@ -43,7 +43,6 @@ __all__ = [
     "RunOptions",
     "check_run",
     "kept_pass",
-    "new_console",
     "run_options",
     "tell_unseen",
 ]
@@ -97,14 +96,6 @@ def run_options(rules: str | None, betas: str | None, load: Path | None, **given
         loaded=None if load is None else load_python(load),
         **given,
     )
-
-
-def new_console() -> Console:
-    """Where people are told what happens: standard error."""
-    messages = Console(stderr=True, markup=False, highlight=False, emoji=False)
-    if not messages.is_terminal:
-        messages.width = 1000  # nothing to fit into
-    return messages
 
 
 def check_run(options: RunOptions, *, patience: int | None, rule: str | None, beta: float) -> None:

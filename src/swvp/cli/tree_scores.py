@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -58,23 +57,15 @@ def evaluate_tree_files(
         }
         against = (str(predicted), str(compare)), scores, other_scores, comparisons
 
-    if json_file is not None:
-        from swvp.data.files import write_bytes
+    from swvp.cli.output import new_console, write_json
 
-        text = json.dumps(results, indent=1) + "\n"
-        if str(json_file) == "-":
-            sys.stdout.write(text)
-            return
-        write_bytes(json_file, text.encode())
-
-    from rich.console import Console
+    if write_json(json_file, results):
+        return
 
     from swvp.report.scores import print_confusions
     from swvp.report.trees import print_tree_comparison, print_trees
 
-    console = Console(markup=False, highlight=False, emoji=False)
-    if not console.is_terminal:
-        console.width = 1000  # nothing to fit into
+    console = new_console()
     print_trees(console, scores)
     if confusion and scores.confusion is not None:
         print_confusions(console, scores.confusion, confusion)

@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 from swvp.errors import InputError, unknown_name
 from swvp.structures.chain.templates import FUNCTIONS, NUMBERED
-from swvp.structures.tree.templates import COLUMNS, FARTHEST
+from swvp.structures.tree.templates import FARTHEST, OWN_COLUMNS, number_of, parse_lines
 
 __all__ = ["LABELS", "MANY", "NODES", "NUMBERS", "SHARED", "LabelAtom", "LabelTemplate", "parse_label_templates"]
 
@@ -84,15 +84,7 @@ def parse_label_templates(lines: Iterable[str], where: str = "template") -> list
     >>> parse_label_templates(["child.lemma & m.pos"])[0]._replace(atoms=())
     LabelTemplate(text='m.pos & child.lemma', atoms=(), many='child')
     """
-    templates: dict[str, LabelTemplate] = {}
-    for number, line in enumerate(lines, 1):
-        text = line.strip()
-        if text and not text.startswith("#"):
-            template = parse_template(text, f"{where} line {number}")
-            templates.setdefault(template.text, template)
-    if not templates:
-        raise InputError(f"{where}: no template in it")
-    return list(templates.values())
+    return parse_lines(lines, where, parse_template)
 
 
 def parse_template(text: str, place: str) -> LabelTemplate:
@@ -115,13 +107,11 @@ def parse_atom(text: str, place: str) -> LabelAtom:
     source, column, name, function = found["source"], found["column"], found["name"] or "", found["function"] or ""
     if source not in (*NODES, *MANY):
         raise unknown_name(f"{place}: source", source, (*NODES, *MANY))
-    if column not in COLUMNS:
-        raise unknown_name(f"{place}: column", column, COLUMNS)
+    if column not in OWN_COLUMNS:
+        raise unknown_name(f"{place}: column", column, OWN_COLUMNS)
     if function not in USABLE:
         raise unknown_name(f"{place}: function", function, USABLE[1:])
-    if (function in NUMBERED) != (found["number"] is not None):
-        wanted = f"needs a length, as in {function}(h.word, 3)" if function in NUMBERED else "takes no number"
-        raise InputError(f"{place}: '{text}': {function or 'a column'} {wanted}")
+    number = number_of(function, found["number"], f"{place}: '{text}'")
     offset = int(found["offset"] or 0)
     if abs(offset) > FARTHEST:
         raise InputError(f"{place}: '{text}' looks farther than {FARTHEST} words")
@@ -129,7 +119,7 @@ def parse_atom(text: str, place: str) -> LabelAtom:
         raise InputError(f"{place}: '{text}': only feats have names, as in m.feats.Case")
     if column == "feats" and (function or (not name and (offset or source not in ("h", "m")))):
         raise InputError(f"{place}: '{text}': write h.feats, m.feats, or the name of one, as in {source}.feats.Case")
-    return LabelAtom(source, column, name, offset, function, int(found["number"] or 0))
+    return LabelAtom(source, column, name, offset, function, number)
 
 
 LABELS = (

@@ -21,15 +21,16 @@ Atoms of the arc:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, Protocol, TypeVar
 
 from swvp.errors import InputError, unknown_name
 from swvp.structures.chain.templates import FUNCTIONS, NUMBERED
 
 __all__ = ["ARC_ATOMS", "COLUMNS", "PRESETS", "ArcTemplate", "SideAtom", "parse_arc_templates"]
 
-COLUMNS = ("word", "lemma", "pos", "tag", "feats", "marker", "verbs")
+OWN_COLUMNS = ("word", "lemma", "pos", "tag", "feats")
+COLUMNS = (*OWN_COLUMNS, "marker", "verbs")
 ARC_ATOMS = ("distance", "length", "verbs", "punctuation", "coordinators")
 FARTHEST = 5
 SIDE_ATOM = re.compile(
@@ -55,6 +56,16 @@ class SideAtom(NamedTuple):
         return f"{self.function}({inner}, {self.number})" if self.function in NUMBERED else f"{self.function}({inner})"
 
 
+class HasText(Protocol):
+    """A template by its text."""
+
+    @property
+    def text(self) -> str: ...
+
+
+Named = TypeVar("Named", bound=HasText)
+
+
 class ArcTemplate(NamedTuple):
     """A conjunction of atoms of the head, of the modifier and of the arc; `between` is a column or ""."""
 
@@ -71,15 +82,28 @@ def parse_arc_templates(lines: Iterable[str], where: str = "template") -> list[A
     >>> parse_arc_templates(["h.pos & m.pos[-1] & distance"])[0].modifier
     (SideAtom(side='m', column='pos', offset=-1, function='', number=0),)
     """
-    templates: dict[str, ArcTemplate] = {}
+    return parse_lines(lines, where, parse_template)
+
+
+def parse_lines(lines: Iterable[str], where: str, parse: Callable[[str, str], Named]) -> list[Named]:
+    """The templates of lines, each once; those that are empty or start with # are skipped."""
+    templates: dict[str, Named] = {}
     for number, line in enumerate(lines, 1):
         text = line.strip()
         if text and not text.startswith("#"):
-            template = parse_template(text, f"{where} line {number}")
+            template = parse(text, f"{where} line {number}")
             templates.setdefault(template.text, template)
     if not templates:
         raise InputError(f"{where}: no template in it")
     return list(templates.values())
+
+
+def number_of(function: str, number: str | None, place: str) -> int:
+    """The number of a function that has one: the length of a prefix or a suffix."""
+    if (function in NUMBERED) != (number is not None):
+        wanted = f"needs a length, as in {function}(h.word, 3)" if function in NUMBERED else "takes no number"
+        raise InputError(f"{place}: {function or 'a column'} {wanted}")
+    return int(number or 0)
 
 
 def parse_template(text: str, place: str) -> ArcTemplate:
@@ -121,19 +145,13 @@ def parse_side(text: str, place: str) -> SideAtom:
         raise unknown_name(f"{place}: function", function, [name for name in FUNCTIONS if name not in ("", "tags")])
     if found["column"] not in COLUMNS:
         raise unknown_name(f"{place}: column", found["column"], COLUMNS)
-    if (function in NUMBERED) != (found["number"] is not None):
-        wanted = f"needs a length, as in {function}(h.word, 3)" if function in NUMBERED else "takes no number"
-        raise InputError(f"{place}: '{text}': {function or 'a column'} {wanted}")
     offset = int(found["offset"] or 0)
     if abs(offset) > FARTHEST:
         raise InputError(f"{place}: '{text}' looks farther than {FARTHEST} words")
     if found["column"] == "feats" and (offset or function):
         raise InputError(f"{place}: feats are those of the head or the modifier themselves: h.feats, m.feats")
-    return SideAtom(found["side"], found["column"], offset, function, int(found["number"] or 0))
-
-
-def cross(heads: Sequence[str], modifiers: Sequence[str], more: str = "") -> list[str]:
-    return [" & ".join(part for part in (h, m, more) if part) for h in heads for m in modifiers]
+    number = number_of(function, found["number"], f"{place}: '{text}'")
+    return SideAtom(found["side"], found["column"], offset, function, number)
 
 
 W, L, P, Q = "lower({}.word)", "{}.lemma", "{}.pos", "{}.tag"
