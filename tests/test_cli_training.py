@@ -8,7 +8,8 @@ import pytest
 import typer
 
 from swvp.cli import training as cli_training
-from swvp.cli.training import Run, new_console, run_options
+from swvp.cli.output import new_console
+from swvp.cli.training import Run, run_options
 from swvp.data.table import read_table
 from swvp.tagging.layout import layout_of, read_corpus
 from swvp.tagging.tagger import Tagger
@@ -27,7 +28,7 @@ def train_two(tune=False, **given):
     """Train two taggers, one after the other, and write the second."""
     options = {"train": "train.txt", "dev": "dev.txt", "encoding": "utf-8", "log": Path("log"), "checkpoint": 0.0}
     options |= {"model": Path("model"), "fresh": False, "tune": tune, "jobs": 2}
-    run = Run(run_options(None, None, None, **(options | given)), new_console())
+    run = Run(run_options(None, None, None, **(options | given)), new_console(stderr=True))
     layout = layout_of(read_table("train.txt"), None, None)
     data = [read_corpus(read_table(name), layout, labelled=True) for name in ("train.txt", "dev.txt")]
     first, second = (Tagger(rule="csp", epochs=epochs, random_state=epochs) for epochs in (3, 4))
