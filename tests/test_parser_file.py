@@ -158,6 +158,18 @@ def test_parts_that_do_not_fit_are_one_line_or_work(saved, change):
     assert "its parts do not fit together" in refused if refused else sizes(predicted) == sizes(Y)
 
 
+def test_a_file_cannot_own_more_than_half_of_the_places(tmp_path, monkeypatch):
+    """Where no place is free, a feature would look for its own for ever."""
+    monkeypatch.setattr(parser_module, "EXACT_SIZE", 2**12)
+    parser(hashed=None, epochs=1).fit(X, Y).save(tmp_path / "model")
+    kind, meta, arrays = read_container(tmp_path / "model", "parser")
+    every = np.arange(2**12)
+    for owned in (every, every[None], every.reshape(64, 64)):
+        write_container(tmp_path / "model", kind, meta, arrays | {"owned": owned, "owners": owned + 1})
+        with pytest.raises(InputError, match="its owners of weights cannot be right"):
+            DependencyParser.load(tmp_path / "model")
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_a_file_changed_behind_its_checksums_is_refused_or_works(fitted, tmp_path, monkeypatch, seed):
     rng = np.random.default_rng(seed)
