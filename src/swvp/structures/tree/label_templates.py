@@ -30,10 +30,11 @@ from typing import NamedTuple
 
 from swvp.errors import InputError, unknown_name
 from swvp.structures.chain.templates import FUNCTIONS, NUMBERED
-from swvp.structures.tree.templates import COLUMNS, FARTHEST
+from swvp.structures.tree.templates import FARTHEST
 
 __all__ = ["LABELS", "MANY", "NODES", "NUMBERS", "SHARED", "LabelAtom", "LabelTemplate", "parse_label_templates"]
 
+COLUMNS = ("word", "lemma", "pos", "tag", "feats")
 NODES = ("h", "m", "g", "previous", "next", "first", "last")
 MANY = ("child", "sibling", "between")
 NUMBERS = ("direction", "distance", "verbs", "punctuation", "coordinators", "children", "siblings", "place")
