@@ -222,20 +222,28 @@ def test_margins_of_disjoint_sets_add_up_to_that_of_the_whole_prediction():
     assert several > 3
 
 
-def test_gold_arcs_must_win_by_the_margin():
+@every_pruning
+def test_gold_arcs_must_win_by_the_margin(prune):
+    """Pruned ones, too, which training has only if its trees do not say what is pruned."""
     rng = np.random.default_rng(3)
-    both = Both(rng, projective=False, one_root=True, prune=False)
+    both = Both(rng, projective=False, one_root=True, prune=prune)
     problem, rho = both.problem._replace(margin=2.5), 2.5
-    wrong, out = np.zeros(4, np.int64), np.zeros(1)
+    wrong, out, lost = np.zeros(4, np.int64), np.zeros(1), 0
     for i, (x, y) in enumerate(zip(both.X, both.Y, strict=True)):
         n = len(x)
         scores = np.full((n + 1, n + 1), -np.inf)
         for h, m in arcs_of(x):
             scores[h, m] = sum(both.start[number] for number in both.plain.arcs(x)[h, m]) - rho * (y[m - 1] == h)
         count = operations.find_mistakes(problem, both.model, i, wrong)
-        predicted = best_tree(scores, n)
-        assert tuple(both.model.predicted[:n]) == predicted
+        predicted = tuple(both.model.predicted[:n].tolist())
+        pruned = [both.plain.pruned(x, h, m) for m, h in enumerate(predicted, 1)]
+        allowed = scores.copy()
+        for h, m in arcs_of(x):
+            allowed[h, m] = -np.inf if both.plain.pruned(x, h, m) else scores[h, m]
+        assert any(pruned) or predicted == best_tree(allowed, n)
+        lost += sum(both.plain.pruned(x, y[k], k + 1) for k in wrong[:count])
         assert wrong[:count].tolist() == [k for k in range(n) if predicted[k] != y[k]]
         operations.margins(problem, both.model, i, np.array([0, count]), wrong, 1, out)
         lacking = [scores[y[k], k + 1] - scores[predicted[k], k + 1] for k in wrong[:count]]
         np.testing.assert_allclose(out[0], sum(lacking), atol=1e-9)
+    assert (lost > 0) == prune

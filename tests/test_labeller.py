@@ -282,6 +282,7 @@ def test_model_file_round_trip():
         {"label_rows": "1024"},
         {"label_templates": []},
         {"label_templates": ["x.pos"]},
+        {"label_templates": ["m.marker"]},
         {"label_templates": [["m.pos"]]},
         {"label_transitions": np.zeros((3, 3))},
         {"label_weight_labels": np.full(10, 99, np.uint32), "label_weights": np.zeros(10)},
@@ -303,6 +304,8 @@ def test_hostile_model_files(change):
     [
         ("m.pos & x.pos", "source"),
         ("m.nothing", "column"),
+        ("m.marker", "column"),  # a column of arcs only
+        ("h.verbs", "column"),
         ("upper(m.word)", "function"),
         ("suffix(m.word)", "needs a length"),
         ("lower(m.word, 3)", "takes no number"),

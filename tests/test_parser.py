@@ -165,6 +165,25 @@ def test_bad_options_are_one_clear_line(options, message):
         parser(**options).fit(X, Y)
 
 
+@pytest.mark.parametrize(
+    ("heads", "message"),
+    [
+        ([3, 0], "the head is 3, but the sentence has 2 words"),
+        ([-1, 0], "the head is -1"),
+        ([2, 1], "a cycle of heads"),
+        ([1, 0], "word 1 is its own head"),
+        ([0], "one for each of its 2 words"),
+        ([2.0, 0.0], "heads must be whole numbers"),
+    ],
+    ids=str,
+)
+def test_trees_of_a_treebank_made_by_hand_are_checked(heads, message):
+    treebank = treebank_of([["Ann", "left"]]).with_trees(np.array(heads), None)
+    for learn in (parser().fit, parser().partial_fit):
+        with pytest.raises(InputError, match=message):
+            learn(treebank)
+
+
 def test_asking_before_fitting_is_refused():
     for ask in ("predict", "score", "confidence", "predict_marginals", "explain", "top_features", "fit_temperature"):
         with pytest.raises(NotFittedError, match="call fit"):

@@ -406,3 +406,13 @@ def test_the_heaviest_features_are_those_of_all_arcs(parser):
 def test_scores_are_finite_numbers(pruned):
     for found in pruned.predict_k_best(X[:3], 2):
         assert all(math.isfinite(score) for _, score in found)
+
+
+@pytest.mark.parametrize("of", ["arcs", "trees"])
+def test_pruned_arcs_have_no_part_in_the_temperature_even_where_every_tree_has_one(of):
+    found = DependencyParser(random_state=0, epochs=3, hashed=2**14).fit(*toy(0, 40, wrong=0.3))
+    held_out, gold = toy(1, 30, wrong=0.3)
+    words, tree = [("sees", "VERB"), ("the", "DET"), ("the", "DET")], [(2, "x"), (0, "root"), (2, "x")]
+    alone = found.fit_temperature(held_out, gold, of=of).temperature_
+    together = found.fit_temperature([*held_out, words], [*gold, tree], of=of).temperature_
+    assert together == pytest.approx(alone, rel=0.01)

@@ -9,6 +9,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from swvp import DependencyParser
+from swvp.cli.inspect_parser import described_parser
 from swvp.errors import InputError
 from swvp.parsing import parser as parser_module
 from swvp.parsing.parser import Parser
@@ -139,6 +140,9 @@ CHANGES = [
     {"exact": True},
     {"options": {"nonsense": 1}},
     {"options": {"n_jobs": 10**9}},
+    {"options": {"rule": ["csp"]}},
+    {"options": {"rule": "own", "beta": "x"}},
+    {"options": {"rule": {"csp": 1}, "C": []}},
     {"labels": None},
     {"labels": {}},
     {"labels": {"labels": ["a"], "label_templates": ["h.pos"], "label_rows": 2}},
@@ -154,8 +158,26 @@ CHANGES = [
 def test_parts_that_do_not_fit_are_one_line_or_work(saved, change):
     kind, meta, arrays = read_container(saved, "parser")
     write_container(saved, kind, json.loads(json.dumps(meta)) | change, arrays)
-    refused, predicted = told(lambda: DependencyParser.load(saved).predict(X))
+
+    def use():
+        loaded = DependencyParser.load(saved)
+        assert described_parser(loaded, saved)
+        return loaded.predict(X)
+
+    refused, predicted = told(use)
     assert "its parts do not fit together" in refused if refused else sizes(predicted) == sizes(Y)
+
+
+def test_a_file_cannot_own_more_than_half_of_the_places(tmp_path, monkeypatch):
+    """Where no place is free, a feature would look for its own for ever."""
+    monkeypatch.setattr(parser_module, "EXACT_SIZE", 2**12)
+    parser(hashed=None, epochs=1).fit(X, Y).save(tmp_path / "model")
+    kind, meta, arrays = read_container(tmp_path / "model", "parser")
+    every = np.arange(2**12)
+    for owned in (every, every[None], every.reshape(64, 64)):
+        write_container(tmp_path / "model", kind, meta, arrays | {"owned": owned, "owners": owned + 1})
+        with pytest.raises(InputError, match="its owners of weights cannot be right"):
+            DependencyParser.load(tmp_path / "model")
 
 
 @pytest.mark.parametrize("seed", range(60))

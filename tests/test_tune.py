@@ -12,12 +12,16 @@ import pytest
 
 from swvp.cli import tuning as cli_tuning
 from swvp.errors import InputError
+from swvp.parsing import parser as parser_module
+from swvp.parsing.input import treebank_from
+from swvp.parsing.parser import Parser
 from swvp.tagger import SequenceTagger
 from swvp.tagging.corpus import corpus_of
 from swvp.tagging.rules import BETAS, RULES, candidates
 from swvp.training import tune as tuning
 from swvp.training.tune import tune
 from texts import noisy
+from trees import toy
 
 TUNE = ["train", "tagger", "train.txt", "--dev", "dev.txt", "--epochs", "4", "--tune", "-m"]
 SOME = ["--rules", "csp,a-wm,b-wm:sqrt", "--betas", "0.5,2"]
@@ -165,3 +169,13 @@ def test_tuning_without_development_data_or_threads_is_refused():
         tune(tagger.start(corpus), candidates(["csp"], None), epochs=1, patience=None, jobs=1)
     with pytest.raises(InputError, match="jobs must be at least 1, not 0"):
         tune(tagger.start(corpus, corpus), candidates(["csp"], None), epochs=1, patience=None, jobs=0)
+
+
+def test_weights_with_places_of_their_own_are_scored_at_their_places(monkeypatch):
+    monkeypatch.setattr(parser_module, "EXACT_SIZE", 2**11)  # few places, so that many features are not at their first
+    treebank, dev = (treebank_from(*toy(seed, 40, wrong=0.3), heads=True) for seed in (0, 1))
+    parser = Parser(hashed=None, random_state=0, epochs=3)
+    training = parser.start(treebank, dev)
+    trials, best = tune(training, [training.rule], epochs=3, patience=None, jobs=1)
+    assert trials[0].scores == Parser(hashed=None, random_state=0, epochs=3).fit(treebank, dev=dev).dev_scores_
+    assert parser.finish(best).score(dev) == trials[0].score

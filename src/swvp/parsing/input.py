@@ -11,6 +11,7 @@ import numpy as np
 
 from swvp.data.table import Column
 from swvp.errors import InputError
+from swvp.parsing.checks import check_trees
 from swvp.parsing.tokens import check_lists
 from swvp.parsing.tree import DependencyTree
 from swvp.parsing.treebank import DEPREL, Treebank, read_treebank, treebank_of, treebank_of_table
@@ -27,9 +28,7 @@ def treebank_from(X: Sentences, y: Any = None, *, heads: bool | None) -> Treeban
         if y is not None:
             raise InputError("y is for sentences as lists of tokens: a treebank has its own heads")
         if isinstance(X, Treebank):
-            if heads:
-                X.trees  # noqa: B018, they must be there
-            return X
+            return with_checked_trees(X) if heads else X
         return from_text(X, heads)
     if heads and y is None:
         raise InputError("y is missing: give the heads of each sentence")
@@ -44,6 +43,15 @@ def treebank_from(X: Sentences, y: Any = None, *, heads: bool | None) -> Treeban
     if any(labelled) and not all(labelled):
         raise InputError(f"sentence {labelled.index(False)} of y has no labels, others have")
     return treebank_of(X, [tree for tree, _ in trees], [labels for _, labels in trees] if any(labelled) else None)
+
+
+def with_checked_trees(treebank: Treebank) -> Treebank:
+    """A treebank whose heads must be trees: one that a user made can have any."""
+    heads = np.asarray(treebank.trees)
+    if heads.shape != (treebank.tokens,) or heads.dtype.kind not in "iu":
+        raise InputError(f"{treebank.name}: heads must be whole numbers, one for each of its {treebank.tokens} words")
+    check_trees(heads, treebank.offsets, treebank.place)
+    return treebank.with_trees(heads.astype(np.int32, copy=False), treebank.labels)
 
 
 def from_text(X: str | Path, heads: bool | None) -> Treebank:

@@ -216,7 +216,7 @@ class LabelDevelopment:
         self.gold = numbered(labels_of(treebank), labeller.classes)
         self.trees = labeller.trees(treebank, treebank.trees)
 
-    def score(self, weights: Weights) -> float:
+    def score(self, weights: Weights, model: Any) -> float:
         return float(np.mean(self.trees.predict(weights) == self.gold))
 
 

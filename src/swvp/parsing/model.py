@@ -77,7 +77,7 @@ def rebuild(contents: Contents, make: Callable[..., Any]) -> Any:
     if meta["exact"]:
         parser.owners_ = np.zeros(size, np.uint64)
         places, owners = arrays["owned"], arrays["owners"]
-        must(places.shape == owners.shape and 2 * len(places) <= size, "owners of weights")
+        must(places.shape == owners.shape == (len(places),) and 2 * len(places) <= size, "owners of weights")
         must(not len(places) or 0 <= places.min() <= places.max() < size, "places of weights")
         parser.owners_[places] = owners.view(np.uint64)
     own = {name.removeprefix("labels "): array for name, array in arrays.items() if name.startswith("labels ")}

@@ -25,7 +25,7 @@ from swvp.parsing.results import trees_of
 from swvp.parsing.rules import DEFAULT_RULE
 from swvp.parsing.treebank import Treebank
 from swvp.structures.operations import Floats, refresh
-from swvp.structures.tree.arcs import Arcs, Heads, decode, new_model, predict_all
+from swvp.structures.tree.arcs import ArcModel, Arcs, Heads, decode, new_model, predict_all
 from swvp.structures.tree.context import Columns, with_context
 from swvp.structures.tree.distributions import rescued
 from swvp.structures.tree.encode import Keys, Nodes, Tables, encode, ranks_of, tables_of
@@ -206,7 +206,7 @@ class Parser(TrainingOptions, ParserAsking):
             examples=treebank.number_of_sentences,
             average=self.average,
             orders=generator(self.random_state),
-            dev=None if dev is None else TreeDevelopment(self, dev, model.owners),
+            dev=None if dev is None else TreeDevelopment(self, dev),
         )
         training.resumable = self.hashed is not None  # a checkpoint does not keep whose the places are
         return training
@@ -302,13 +302,12 @@ class TreeDevelopment:
 
     metric = "UAS"
 
-    def __init__(self, parser: Parser, treebank: Treebank, owners: Keys | None):
-        self.parser, self.owners = parser, owners
-        self.gold, self.problem = treebank.trees, parser._encoded(treebank)
+    def __init__(self, parser: Parser, treebank: Treebank):
+        self.parser, self.gold, self.problem = parser, treebank.trees, parser._encoded(treebank)
 
-    def score(self, weights: Weights) -> float:
+    def score(self, weights: Weights, model: ArcModel) -> float:
         """The share of words with the right head."""
-        return float(np.mean(self.parser._predict_heads(self.problem, weights["w"], self.owners) == self.gold))
+        return float(np.mean(self.parser._predict_heads(self.problem, weights["w"], model.owners) == self.gold))
 
 
 def label_rule() -> UpdateRule:

@@ -20,6 +20,7 @@ from swvp.structures.tree.arcs import ArcModel, Arcs, new_model
 from swvp.structures.tree.distributions import distributions, rescued, score_all, table_of, tables_begin
 from swvp.structures.tree.k_best import k_best
 from swvp.structures.tree.projective import not_projective
+from swvp.structures.tree.pruning import forbidden
 from swvp.training.options import in_shares
 from swvp.training.temperature import LEAST, lowest_loss
 
@@ -137,7 +138,7 @@ def best_temperature(parser: Any, problem: Arcs, gold: Treebank, of: str = "arcs
     heads = gold.trees
     scores, _, _, begins = distribution(parser, problem, 1.0)
     places = arc_places(problem, heads, begins)
-    possible = np.isfinite(scores[places])
+    possible = ~forbidden(problem.tables.longest, problem.nodes.kinds, problem.nodes.starts, heads)
     wrong = ~possible | (not_projective(heads, gold.offsets) if problem.projective else False)
     usable = ~np.logical_or.reduceat(wrong, gold.offsets[:-1])
     if problem.one_root:

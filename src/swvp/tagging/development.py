@@ -30,7 +30,7 @@ class Development:
     def metric(self) -> str:
         return "accuracy" if self.counter is None else "F1"
 
-    def score(self, weights: Weights) -> float:
+    def score(self, weights: Weights, model: Any) -> float:
         """The F1 of phrases if the labels are those of phrases, else the share of tokens labelled right."""
         predicted = self.predict(weights)
         if self.counter is None:

@@ -124,7 +124,11 @@ def epochs_of(history: Any) -> list[Epoch]:
 
 
 def remake(make: Callable[..., Learner], options: dict[str, Any]) -> Learner:
-    """An estimator of the class `make` with the options of a file."""
+    """An estimator of the class `make` with the options of a file; those of its rule are texts and numbers for sure."""
+    parts = {name: options.get(name) for name in ("rule", *PARTS)}
+    numeric = {name: parts.pop(name) for name in ("beta", "C")}
+    must(all(value is None or isinstance(value, str) for value in parts.values()), "rule")
+    must(all(value is None or type(value) in (int, float) for value in numeric.values()), "rule")
     return make(**(options | {"n_jobs": threads(options.get("n_jobs"))}))
 
 

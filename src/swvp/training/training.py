@@ -23,12 +23,15 @@ Weights = dict[str, Floats]
 
 
 class Development(Protocol):
-    """Held-out data: how good some weights are on them, the higher the better, and what that number is called."""
+    """Held-out data: how good some weights are on them, the higher the better, and what that number is called.
+
+    `model` is that of the training: what is known of its weights beside their values.
+    """
 
     @property
     def metric(self) -> str: ...
 
-    def score(self, weights: Weights) -> float: ...
+    def score(self, weights: Weights, model: Any) -> float: ...
 
 
 class Progress(NamedTuple):
@@ -118,7 +121,7 @@ class Training:
             watch(Progress(epoch, None, True))
             return
         weights = self.weights()
-        score = self.dev.score(weights)
+        score = self.dev.score(weights, self.model)
         best = not self.scores or score > max(self.scores)
         self.scores.append(score)
         if best:

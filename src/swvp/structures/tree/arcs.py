@@ -152,7 +152,10 @@ def margins(problem, model, i, starts, positions, count, out):
         margin = 0.0
         for p in range(starts[j], starts[j + 1]):
             k = positions[p]
-            margin += score_of(problem, model, first, np.int64(problem.heads[first - i + k]), k + 1)
+            h = np.int64(problem.heads[first - i + k])
+            margin += score_of(problem, model, first, h, k + 1)
+            if model.room.scores[h, k + 1] == -np.inf:  # others have it in their scores
+                margin -= problem.margin
             margin -= score_of(problem, model, first, model.predicted[k], k + 1)
         out[j] = margin
 
