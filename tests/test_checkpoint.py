@@ -265,7 +265,7 @@ def test_a_model_or_a_folder_in_its_place_is_one_line(fine, refused, texts):
 
 def test_a_checkpoint_is_no_model(refused, killed):
     killed()
-    assert "a model of the kind 'tagger training', not 'tagger'" in refused("predict", CHECKPOINT, "dev.txt")
+    assert "a model of the kind 'tagger training', which cannot predict" in refused("predict", CHECKPOINT, "dev.txt")
 
 
 @pytest.mark.parametrize("seed", range(30))
