@@ -9,7 +9,7 @@ taken unless there is no tree without; it has its weights nevertheless, so that 
 
 With a `margin` ρ > 0 gold arcs must win by ρ: while learning, each is worth ρ less. So what is predicted is the tree
 of the largest w·φ(x, y') + ρ·(number of wrong heads), and a mixed assignment m^J is a violation if its
-w·Δφ(x, y, m^J) - ρ·|J| ≤ 0. The paper's algorithm has ρ = 0.
+w·Δφ(x, y, m^J) - ρ·|J| ≤ 0. The paper's algorithm has ρ = 0. MIRA's steps ask for its loss on top: (1 + ρ)·|J|.
 """
 
 from __future__ import annotations
