@@ -76,7 +76,7 @@ def test_a_killed_run_goes_on_where_it_was(files, capsys, monkeypatch, after):
     train_two()
     err = capsys.readouterr().err
     assert f"going on after pass {after[1]}, from model.{after[0]}.checkpoint" in err
-    assert err.count("wrong sentences") == {("trees", 3): 1, ("labels", 2): 1, ("labels", 4): 0}.get(after, 2)
+    assert err.count("wrong tokens") == {("trees", 3): 1, ("labels", 2): 1, ("labels", 4): 0}.get(after, 2)
     assert Path("model").read_bytes() == Path("other").read_bytes()
     assert log_of() == log_of("other.log")
     assert sorted(os.listdir()) == ["dev.txt", "log", "model", "other", "other.log", "train.txt"]

@@ -406,3 +406,16 @@ def test_the_heaviest_features_are_those_of_all_arcs(parser):
 def test_scores_are_finite_numbers(pruned):
     for found in pruned.predict_k_best(X[:3], 2):
         assert all(math.isfinite(score) for _, score in found)
+
+
+def test_sentences_without_an_unpruned_tree_do_not_change_the_temperature(pruned):
+    words, gold = toy(3, 40, wrong=0.3)
+    odd = [("the", "DET"), ("dog", "NOUN"), (".", "PUNCT"), ("the", "DET")]  # no head for the last two, no root
+    dev = treebank_from(words, gold, heads=True)
+    more = treebank_from([*words, odd], [*heads_only(gold), [2, 0, 2, 2]], heads=True)
+    for of in ("arcs", "trees"):
+        alone = best_temperature(pruned, pruned._encoded(dev), dev, of)
+        assert best_temperature(pruned, pruned._encoded(more), more, of) == pytest.approx(alone, rel=0.01)
+    only = treebank_from([odd], [[2, 0, 2, 2]], heads=True)
+    with pytest.raises(InputError, match="a temperature cannot be found"):
+        best_temperature(pruned, pruned._encoded(only), only)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from rich.console import Console
 
 from swvp.cli.training import Run, RunOptions, check_run, kept_pass, new_console, tell_unseen
+from swvp.parsing.evaluate import evaluate_trees
 from swvp.parsing.parser import Parser
 from swvp.parsing.rules import candidates
 from swvp.parsing.treebank import Treebank, read_treebank
@@ -43,8 +45,10 @@ def train_parser(options: RunOptions, *, features: str, **settings: Any) -> None
         run.train(parser, training, data, **stages)
     parser.finish(training)
     if labelled:
-        naming = run.train(parser, parser.start_labels(treebank, dev), data, stage="labels", heading="labels")
-        parser.finish_labels(naming)
+        labels = parser.start_labels(treebank, dev)
+        parser.finish_labels(run.train(parser, labels, data, stage="labels", heading="labels", examples="families"))
+        if dev is not None and dev.labelled:
+            tell_scores(messages, parser, dev)
     classes = "" if parser.labeller_ is None else f", {len(parser.labeller_.classes)} labels"
     run.save(parser, f"{len(parser.templates_)} templates{classes}, {kept_pass(parser)}")
 
@@ -74,6 +78,14 @@ def tell_unreachable(messages: Console, treebank: Treebank, parser: Parser) -> N
         messages.print(
             f"note: {trees:,} training trees have several roots, predictions have one (--several-roots allows more)"
         )
+
+
+def tell_scores(messages: Console, parser: Parser, dev: Treebank) -> None:
+    """Say what the finished parser scores on development data: heads and labels at once."""
+    heads, labels = parser.predict_trees(dev)
+    scores = evaluate_trees(dev, replace(dev, heads=heads, labels=labels))
+    if scores.las is not None:
+        messages.print(f"development: UAS {100 * scores.uas:.2f}, LAS {100 * scores.las:.2f}, punctuation included")
 
 
 def tell_pruning(messages: Console, parser: Parser, treebank: Treebank, what: str) -> None:

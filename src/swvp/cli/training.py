@@ -148,12 +148,19 @@ class Run:
         self.logged = False
 
     def train(
-        self, learner: Learner, training: Training, data: Sequence[Data], *, stage: str = "", heading: str = ""
+        self,
+        learner: Learner,
+        training: Training,
+        data: Sequence[Data],
+        *,
+        stage: str = "",
+        heading: str = "",
+        examples: str = "sentences",
     ) -> Training:
         """Run a training with lines for people, a log for programs and checkpoints for accidents.
 
         `data` are those it was made of. `stage` names it if there are several for one model, in the names of files and
-        in the log; `heading` is shown before its lines.
+        in the log; `heading` is shown before its lines; `examples` are what it learns from one by one.
         """
         path = self._checkpoint(stage)
         messages, epochs, patience = self.messages, learner.epochs, learner.patience
@@ -169,8 +176,8 @@ class Run:
                 raise InputError(f"{path} is after pass {len(training.history)}, --epochs is {epochs}: use --fresh")
             messages.print(f"going on after pass {len(training.history)}, from {path}")
         if not is_on_disk(sweep):
-            messages.print("the first training also compiles, for about 20 seconds; later ones do not")
-        lines = EpochLines(messages, training, epochs)
+            messages.print("the first training also compiles, for some 20 to 60 seconds; later ones do not")
+        lines = EpochLines(messages, training, epochs, examples)
         if not training.finished(epochs, patience):
             lines.head()
         saved = time.monotonic()
@@ -264,8 +271,8 @@ class EpochLines:
     The first pass may also compile, so it says nothing about the others.
     """
 
-    def __init__(self, console: Console, training: Training, epochs: int):
-        self.console, self.training, self.epochs = console, training, epochs
+    def __init__(self, console: Console, training: Training, epochs: int, examples: str):
+        self.console, self.training, self.epochs, self.examples = console, training, epochs, examples
         self.last = time.monotonic()
         self.first = len(training.history) + 1
         self.wide = 0  # how much wider than usual the name of the score is
@@ -274,7 +281,8 @@ class EpochLines:
         dev = self.training.dev
         metric = "" if dev is None else f"  {'dev ' + dev.metric:>11}"
         self.wide = max(len(metric) - 13, 0)
-        self.console.print(f"{'pass':>4}{'wrong sentences':>17}{'wrong tokens':>14}{metric}{'seconds':>9}{'left':>7}")
+        wrong = f"{'wrong ' + self.examples:>17}{'wrong tokens':>14}"
+        self.console.print(f"{'pass':>4}{wrong}{metric}{'seconds':>9}{'left':>7}")
 
     def show(self, progress: Progress) -> None:
         now = time.monotonic()

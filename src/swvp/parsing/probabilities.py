@@ -130,14 +130,17 @@ def k_best_heads(parser: Any, problem: Arcs, k: int) -> list[list[tuple[NDArray[
 def best_temperature(parser: Any, problem: Arcs, gold: Treebank, of: str = "arcs") -> float:
     """The temperature under which the gold arcs, or whole gold trees, are most probable.
 
-    Left out is what no temperature can make probable: pruned arcs, and trees that the parser cannot predict.
+    Left out is what no temperature can make probable: pruned arcs, trees that the parser cannot predict, and sentences
+    where every tree has a pruned arc, whose scores were lowered.
     """
     if of not in MEASURES:
         raise unknown_name("of", of, MEASURES)
     heads = gold.trees
-    scores, _, _, begins = distribution(parser, problem, 1.0)
+    found = arc_scores(parser, problem)
+    scores, _, _, begins = distribution(parser, problem, 1.0, found.copy())
     places = arc_places(problem, heads, begins)
-    possible = np.isfinite(scores[places])
+    lowered = np.logical_or.reduceat(scores != found, begins[:-1])
+    possible = np.isfinite(scores[places]) & ~np.repeat(lowered, np.diff(gold.offsets))
     wrong = ~possible | (not_projective(heads, gold.offsets) if problem.projective else False)
     usable = ~np.logical_or.reduceat(wrong, gold.offsets[:-1])
     if problem.one_root:
