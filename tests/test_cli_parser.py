@@ -279,7 +279,7 @@ def test_what_cannot_be_parsed_is_one_line_and_nothing_is_written(trained, refus
     ("options", "message"),
     [
         (["--features", "turbos"], "features 'turbos': neither a preset (first-order, turbo) nor a file of templates"),
-        (["--features", "templates"], "unknown templates line 2: column 'poss' (did you mean 'pos'?)"),
+        (["--features", "templates"], "unknown column in templates line 2: 'poss' (did you mean 'pos'?)"),
         (["--rule", "a-wn"], "unknown gamma 'wn'"),
         (["--hashed", "1000"], "hashed must be a power of 2"),
         (["--margin", "-1"], "margin must be a number of at least 0"),
@@ -351,3 +351,24 @@ def test_inspect_explains_a_sentence(trained, fine, refused):
     plain = "".join(row(k, word, 2 * (k == 1), "x") for k, word in enumerate("ab", 1))
     trained(plain)
     assert fine("inspect", "model", "--sentence", "a b")[1] == ""
+
+
+def test_notes_tell_of_development_scores_missing_columns_and_plain_text(fine, refused):
+    rich = "".join(
+        f"{k}\t{word}\t_\t{tag}\t_\tCase=Nom\t{head}\t{label}\t_\t_\n"
+        for k, word, tag, head, label in (
+            (1, "dogs", "NOUN", 2, "nsubj"),
+            (2, "bark", "VERB", 0, "root"),
+        )
+    )
+    Path("train.conllu").write_text(rich)
+    err = fine("train", "parser", "train.conllu", "--dev", "train.conllu", "-m", "model", "--hashed", str(2**10))[1]
+    assert "development: UAS 100.00, LAS 100.00, punctuation included" in err
+    assert "wrong families" in err
+    assert fine("predict", "model", "train.conllu")[1] == ""
+    Path("poor.conllu").write_text(rich.replace("Case=Nom", "_"))
+    assert "poor.conllu has no FEATS, with which the parser was trained" in fine("predict", "model", "poor.conllu")[1]
+    Path("plain.txt").write_text("Dogs bark .\n")
+    assert refused("predict", "model", "plain.txt") == (
+        "plain.txt: neither CoNLL-U, which has tabs, nor one word a line: 'Dogs bark .'"
+    )

@@ -184,3 +184,7 @@ def test_tables_fit_60_columns():
     assert max(map(len, out.splitlines())) <= 60
     assert "…" not in out
     assert "150,000" in out
+
+
+def test_scores_of_tags_that_are_all_right_point_to_the_trees(files, fine):
+    assert "--trees scores trees" in fine("evaluate", "gold.conllu", "predicted.conllu")[1]

@@ -63,7 +63,7 @@ def test_what_cannot_be_written_or_read_is_one_line(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize("content", [b"a O\n", gzip.compress(b"a O\n" * 100)[:-9], b"\x1f\x8b"])
+@pytest.mark.parametrize("content", [b"a O\n", gzip.compress(b"a O\n" * 100, mtime=0)[:-9], b"\x1f\x8b"])
 def test_a_broken_gz_is_one_line(tmp_path, content):
     (tmp_path / "a.gz").write_bytes(content)
     with pytest.raises(InputError, match=r"a\.gz: not a gzip file, or cut off"):

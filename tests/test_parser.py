@@ -153,7 +153,7 @@ def test_bad_input_is_one_clear_line(X, y, message):
         ({"epochs": 0}, "epochs must be a whole number of at least 1"),
         ({"patience": 0}, "patience must be a whole number of at least 1"),
         ({"features": "turbos"}, "unknown features 'turbos'"),
-        ({"features": ["h.poss"]}, "unknown template line 1: column 'poss'"),
+        ({"features": ["h.poss"]}, "unknown column in template line 1: 'poss'"),
         ({"features": [3]}, "features must be the name of a preset or a list of templates"),
         ({"features": []}, "no template in it"),
         ({"rule": "a-wn"}, "unknown gamma 'wn'"),

@@ -416,3 +416,16 @@ def test_pruned_arcs_have_no_part_in_the_temperature_even_where_every_tree_has_o
     alone = found.fit_temperature(held_out, gold, of=of).temperature_
     together = found.fit_temperature([*held_out, words], [*gold, tree], of=of).temperature_
     assert together == pytest.approx(alone, rel=0.01)
+
+
+def test_sentences_without_an_unpruned_tree_do_not_change_the_temperature(pruned):
+    words, gold = toy(3, 40, wrong=0.3)
+    odd = [("the", "DET"), ("dog", "NOUN"), (".", "PUNCT"), ("the", "DET")]  # no head for the last two, no root
+    dev = treebank_from(words, gold, heads=True)
+    more = treebank_from([*words, odd], [*heads_only(gold), [2, 0, 2, 2]], heads=True)
+    for of in ("arcs", "trees"):
+        alone = best_temperature(pruned, pruned._encoded(dev), dev, of)
+        assert best_temperature(pruned, pruned._encoded(more), more, of) == pytest.approx(alone, rel=0.01)
+    only = treebank_from([odd], [[2, 0, 2, 2]], heads=True)
+    with pytest.raises(InputError, match="a temperature cannot be found"):
+        best_temperature(pruned, pruned._encoded(only), only)

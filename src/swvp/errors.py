@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-__all__ = ["InputError", "unknown_name"]
+__all__ = ["InputError", "did_you_mean", "unknown_name"]
 
 
 class InputError(ValueError):
@@ -20,6 +20,10 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> InputError:
     swvp.errors.InputError: unknown gamma 'wn' (did you mean 'wm'?); known: wm, wmr
     """
     known = list(known)
-    close = difflib.get_close_matches(str(name), known, n=1, cutoff=0.5)
-    guess = f" (did you mean '{close[0]}'?)" if close else ""
-    return InputError(f"unknown {kind} '{name}'{guess}; known: {', '.join(known)}")
+    return InputError(f"unknown {kind} '{name}'{did_you_mean(name, known)}; known: {', '.join(known)}")
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """A guess at the name that was meant, in brackets after a blank; nothing if none is near."""
+    close = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.5)
+    return f" (did you mean '{close[0]}'?)" if close else ""

@@ -77,7 +77,9 @@ def inspect(
         if sentence is None and explain is None:
             tell(described_parser(parser, model))
         else:
-            for weights in tables_of_sentence(parser, sentence, explain, encoding, top or 0):
+            tree, tables = tables_of_sentence(parser, sentence, explain, encoding, top or 0)
+            console.print(tree, soft_wrap=True)
+            for weights in tables:
                 show(weights)
         return
     tagger = Tagger.load(model)

@@ -34,8 +34,8 @@ def load_to_inspect(
 
 def tables_of_sentence(
     parser: Parser, sentence: str | None, source: str | None, encoding: str, top: int
-) -> list[WeightTable]:
-    """What decides the heads of a sentence of words, or of the first one of a file, and its heaviest features."""
+) -> tuple[str, list[WeightTable]]:
+    """The tree of a sentence of words, or of the first one of a file; what decides its heads; its heaviest features."""
     if sentence is not None:
         if not sentence.split():
             raise InputError("--sentence: no word in it")
@@ -49,7 +49,8 @@ def tables_of_sentence(
             "give tagged ones in CoNLL-U, --explain FILE",
             file=sys.stderr,
         )
-    return [parser.explain(treebank), *([parser.top_features(treebank, top)] if top else [])]
+    tables = [parser.explain(treebank), *([parser.top_features(treebank, top)] if top else [])]
+    return str(parser.predict(treebank)[0]), tables
 
 
 def first_sentence(treebank: Treebank) -> Treebank:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from rich.console import Console
 
 from swvp.cli.output import new_console
 from swvp.cli.training import Run, RunOptions, check_run, kept_pass, tell_unseen
+from swvp.parsing.evaluate import evaluate_trees
 from swvp.parsing.parser import Parser
 from swvp.parsing.rules import candidates
 from swvp.parsing.treebank import Treebank, read_treebank
@@ -46,8 +48,10 @@ def train_parser(options: RunOptions, *, features: str, **settings: Any) -> None
     parser.finish(training)
     if labelled:
         naming = parser.start_labels(treebank, dev)
-        run.train(parser, naming, data, stage="labels", heading="labels of each head's children", examples="siblings")
+        run.train(parser, naming, data, stage="labels", heading="labels", examples="families")
         parser.finish_labels(naming)
+        if dev is not None and dev.labelled:
+            tell_scores(messages, parser, dev)
     classes = "" if parser.labeller_ is None else f", {len(parser.labeller_.classes)} labels"
     run.save(parser, f"{len(parser.templates_)} templates{classes}, {kept_pass(parser)}")
 
@@ -77,6 +81,14 @@ def tell_unreachable(messages: Console, treebank: Treebank, parser: Parser) -> N
         messages.print(
             f"note: {trees:,} training trees have several roots, predictions have one (--several-roots allows more)"
         )
+
+
+def tell_scores(messages: Console, parser: Parser, dev: Treebank) -> None:
+    """Say what the finished parser scores on development data: heads and labels at once."""
+    heads, labels = parser.predict_trees(dev)
+    scores = evaluate_trees(dev, replace(dev, heads=heads, labels=labels))
+    if scores.las is not None:
+        messages.print(f"development: UAS {100 * scores.uas:.2f}, LAS {100 * scores.las:.2f}, punctuation included")
 
 
 def tell_pruning(messages: Console, parser: Parser, treebank: Treebank, what: str) -> None:

@@ -11,7 +11,8 @@ from swvp.data.table import Table, is_conllu, table_of
 from swvp.errors import InputError
 from swvp.parsing import model as parsers
 from swvp.parsing.parser import Parser
-from swvp.parsing.treebank import WITHOUT_HEADS, treebank_of_table, write_trees
+from swvp.parsing.tokens import EMPTY
+from swvp.parsing.treebank import WITHOUT_HEADS, Treebank, treebank_of_table, write_trees
 from swvp.storage.container import kind_of
 from swvp.tagging import model as taggers
 from swvp.tagging.layout import layout_for_predicting, read_corpus, write_labels
@@ -71,13 +72,42 @@ def parse(parser: Parser, table: Table) -> bytes:
             "--model TAGGER --model PARSER",
             file=sys.stderr,
         )
+    elif missing := missing_columns(parser, treebank):
+        print(
+            f"note: {table.path} has no {' and no '.join(missing)}, with which the parser was trained: it parses worse "
+            "than it could",
+            file=sys.stderr,
+        )
     heads, labels = parser.predict_trees(treebank)
     return write_trees(table, heads, labels)
+
+
+def shown(line: bytes, encoding: str) -> str:
+    """The beginning of a line, for a message."""
+    text = line.decode(encoding, "replace").strip()
+    return text if len(text) <= 40 else text[:40] + " …"
+
+
+def missing_columns(parser: Parser, treebank: Treebank) -> list[str]:
+    """The columns that are empty in a file, but were not when the parser was trained, and are in its templates."""
+    atoms = [atom for template in parser.templates_ for atom in template.head + template.modifier]
+    used = {atom.column for atom in atoms} | {template.between for template in parser.templates_}
+    found = {"tag": ("XPOS", treebank.xpos), "feats": ("FEATS", treebank.feats)}
+    return [
+        name
+        for key, (name, column) in found.items()
+        if key in used and set(parser.ranks_[key]) - {EMPTY} and column.strings == [EMPTY]
+    ]
 
 
 def with_ten_columns(source: str, content: bytes, encoding: str) -> bytes:
     """A file of one word a line as CoNLL-U; any other file as it is."""
     lines = content.splitlines()
+    words = [line for line in lines[:1000] if line.strip() and not line.startswith(b"#")]
+    if words and not is_conllu(source) and b" " in words[0].strip() and not any(b"\t" in line for line in words):
+        raise InputError(
+            f"{source}: neither CoNLL-U, which has tabs, nor one word a line: '{shown(words[0], encoding)}'"
+        )
     if any(b"\t" in line or b" " in line.strip() for line in lines[:1000]) or not lines:
         return content
     table = table_of(source, content, encoding=encoding, conllu=False)

@@ -169,7 +169,7 @@ class Run:
                 raise InputError(f"{path} is after pass {len(training.history)}, --epochs is {epochs}: use --fresh")
             messages.print(f"going on after pass {len(training.history)}, from {path}")
         if not is_on_disk(kernel):
-            messages.print("the first training also compiles, for half a minute or so; later ones do not")
+            messages.print("the first training also compiles, for some 20 to 60 seconds; later ones do not")
         lines = EpochLines(messages, training, epochs, examples)
         if not training.finished(epochs, patience):
             lines.head()
@@ -274,9 +274,8 @@ class EpochLines:
         dev = self.training.dev
         metric = "" if dev is None else f"  {'dev ' + dev.metric:>11}"
         self.wide = max(len(metric) - 13, 0)
-        self.console.print(
-            f"{'pass':>4}{'wrong ' + self.examples:>17}{'wrong tokens':>14}{metric}{'seconds':>9}{'left':>7}"
-        )
+        wrong = f"{'wrong ' + self.examples:>17}{'wrong tokens':>14}"
+        self.console.print(f"{'pass':>4}{wrong}{metric}{'seconds':>9}{'left':>7}")
 
     def show(self, progress: Progress) -> None:
         now = time.monotonic()

@@ -131,14 +131,18 @@ def k_best_heads(parser: Any, problem: Arcs, k: int) -> list[list[tuple[NDArray[
 def best_temperature(parser: Any, problem: Arcs, gold: Treebank, of: str = "arcs") -> float:
     """The temperature under which the gold arcs, or whole gold trees, are most probable.
 
-    Left out is what no temperature can make probable: pruned arcs, and trees that the parser cannot predict.
+    Left out is what no temperature can make probable: pruned arcs, trees that the parser cannot predict, and sentences
+    where every tree has a pruned arc, whose scores were lowered.
     """
     if of not in MEASURES:
         raise unknown_name("of", of, MEASURES)
     heads = gold.trees
-    scores, _, _, begins = distribution(parser, problem, 1.0)
+    found = arc_scores(parser, problem)
+    scores, _, _, begins = distribution(parser, problem, 1.0, found.copy())
     places = arc_places(problem, heads, begins)
+    lowered = np.logical_or.reduceat((scores != found) & ~np.isnan(found), begins[:-1])
     possible = ~forbidden(problem.tables.longest, problem.nodes.kinds, problem.nodes.starts, heads)
+    possible &= ~np.repeat(lowered, np.diff(gold.offsets))
     wrong = ~possible | (not_projective(heads, gold.offsets) if problem.projective else False)
     usable = ~np.logical_or.reduceat(wrong, gold.offsets[:-1])
     if problem.one_root:

@@ -60,6 +60,10 @@ class Treebank:
             raise InputError(f"text: half a character ({text[error.start]!a})") from None
         return treebank_of_table(Table("text", content, "utf-8", conllu=True, widths=widths), heads=heads)
 
+    def __repr__(self) -> str:
+        heads = "" if self.heads is not None else ", without heads"
+        return f"<Treebank: {self.number_of_sentences:,} sentences, {self.tokens:,} words{heads}>"
+
     @property
     def tokens(self) -> int:
         return int(self.offsets[-1])

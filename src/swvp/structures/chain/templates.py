@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from swvp.errors import InputError, unknown_name
+from swvp.errors import InputError, did_you_mean, unknown_name
 
 __all__ = ["FUNCTIONS", "PRESETS", "Atom", "Template", "parse_templates", "read_templates"]
 
@@ -128,8 +128,10 @@ def read_templates(path: str | Path, presets: Iterable[str] | None = None) -> li
     try:
         return Path(path).read_text(encoding="utf-8-sig").splitlines()
     except FileNotFoundError:
+        known = list(presets or PRESETS)
+        guess = did_you_mean(path, known)
         raise InputError(
-            f"features '{path}': neither a preset ({', '.join(presets or PRESETS)}) nor a file of templates"
+            f"features '{path}': neither a preset ({', '.join(known)}) nor a file of templates{guess}"
         ) from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: a file of templates must be UTF-8") from None

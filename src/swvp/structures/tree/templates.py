@@ -24,7 +24,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, Protocol, TypeVar
 
-from swvp.errors import InputError, unknown_name
+from swvp.errors import InputError, did_you_mean, unknown_name
 from swvp.structures.chain.templates import FUNCTIONS, NUMBERED
 
 __all__ = ["ARC_ATOMS", "COLUMNS", "PRESETS", "ArcTemplate", "SideAtom", "parse_arc_templates"]
@@ -114,7 +114,7 @@ def parse_template(text: str, place: str) -> ArcTemplate:
         if part.startswith("between."):
             column = part.removeprefix("between.")
             if column not in COLUMNS or column == "feats":
-                raise unknown_name(f"{place}: column", column, [name for name in COLUMNS if name != "feats"])
+                raise unknown_name(f"column in {place}:", column, [name for name in COLUMNS if name != "feats"])
             if between:
                 raise InputError(f"{place}: a template has one atom between.COLUMN at most")
             between = column
@@ -137,14 +137,16 @@ def parse_template(text: str, place: str) -> ArcTemplate:
 def parse_side(text: str, place: str) -> SideAtom:
     found = SIDE_ATOM.fullmatch(text)
     if found is None or bool(found["function"]) != bool(found["end"]):
+        guess = did_you_mean(text, ARC_ATOMS)
         raise InputError(
-            f"{place}: '{text}' is no atom; atoms are as h.pos, m.word[-1], suffix(h.word, 3), distance, between.pos"
+            f"{place}: '{text}' is no atom{guess}; atoms are as h.pos, m.word[-1], suffix(h.word, 3), between.pos, "
+            + ", ".join(ARC_ATOMS)
         )
     function = found["function"] or ""
     if function not in FUNCTIONS or function == "tags":
-        raise unknown_name(f"{place}: function", function, [name for name in FUNCTIONS if name not in ("", "tags")])
+        raise unknown_name(f"function in {place}:", function, [name for name in FUNCTIONS if name not in ("", "tags")])
     if found["column"] not in COLUMNS:
-        raise unknown_name(f"{place}: column", found["column"], COLUMNS)
+        raise unknown_name(f"column in {place}:", found["column"], COLUMNS)
     offset = int(found["offset"] or 0)
     if abs(offset) > FARTHEST:
         raise InputError(f"{place}: '{text}' looks farther than {FARTHEST} words")
