@@ -32,14 +32,15 @@ def table_of(row: Floats, begins: Ints, i: int) -> Floats:
 def rescued(problem: Arcs, model: ArcModel, i: int) -> tuple[Floats, Floats]:
     """The scores of a sentence in which every tree has a pruned arc, and by how much each was lowered.
 
-    Pruned arcs have their scores, so much lower that the trees with the fewest of them come before all others.
+    Pruned arcs have their scores, so much lower that the trees with the fewest of them come before all others, and no
+    probability is left for these.
     """
     size = int(problem.nodes.starts[i + 1] - problem.nodes.starts[i])
     begins, (few, every) = np.zeros(i + 2, np.int64), np.zeros((2, size * size))
     score_all(problem, model, i, i + 1, begins, few)
     score_all(unpruned(problem), model, i, i + 1, begins, every)
     there = np.isfinite(every)
-    lowered = np.where(np.isfinite(few) | ~there, 0.0, size * (1.0 + np.ptp(every[there])))
+    lowered = np.where(np.isfinite(few) | ~there, 0.0, 100 * size * (1.0 + np.ptp(every[there])))
     return (every - lowered).reshape(size, size), lowered.reshape(size, size)
 
 
