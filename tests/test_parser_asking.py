@@ -297,10 +297,10 @@ def test_names_are_those_of_the_keys_one_by_one(features):
             for h in range(len(sentence) + 1):
                 if h == m:
                     continue
-                size = arc_keys(problem.nodes, problem.tables, first, h, m, model.room, model.found)
+                size = arc_keys(problem.nodes, problem.tables, first, h, m, model.room, model.room.found)
                 names = feature_names(columns, found.templates_, h, m)
                 assert len(names) == size
-                for name, key in zip(names, model.found[:size].tolist(), strict=True):
+                for name, key in zip(names, model.room.found[:size].tolist(), strict=True):
                     assert key_of.setdefault(name, key) == key
                     assert name_of.setdefault(key, name) == name
 

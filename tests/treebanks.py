@@ -68,7 +68,7 @@ def keys_of(problem, i, arcs):
     first, n = nodes.starts[i], int(nodes.starts[i + 1] - nodes.starts[i]) - 1
     room = new_room(tables, nodes, n)
     node_keys(nodes, tables, first, n, room)
-    out = np.zeros(len(room.places) + 1, np.uint64)
+    out = np.zeros(len(room.found) + 1, np.uint64)
     found = []
     for h, m in arcs:
         size = arc_keys(nodes, tables, first, h, m, room, out)

@@ -36,7 +36,7 @@ def contributions(
     parser: Any, problem: Arcs, model: ArcModel, sentence: SentenceColumns, i: int, h: int, m: int
 ) -> list[tuple[str, float]]:
     """The features of an arc and their weights, whose sum is its score."""
-    weights = np.zeros(len(model.found))
+    weights = np.zeros(len(model.room.found))
     count = arc_weights(problem, model, i, h, m, weights)
     return list(zip(feature_names(sentence, parser.templates_, h, m), weights[:count].tolist(), strict=True))
 
@@ -95,7 +95,7 @@ def top_features(parser: Any, treebank: Treebank, n: int = 20) -> WeightTable:
     problem = parser._encoded(treebank)
     model = model_of(parser, problem)
     longest = int(np.diff(problem.nodes.starts).max(initial=1))
-    keys = np.zeros(longest * len(model.found), np.uint64)
+    keys = np.zeros(longest * len(model.room.found), np.uint64)
     weights, arcs = np.zeros(len(keys)), np.zeros((len(keys), 2), np.int64)
     best: dict[int, tuple[float, int, int, int, int]] = {}  # key: (weight, sentence, head, modifier, number)
     for i in range(treebank.number_of_sentences if n else 0):

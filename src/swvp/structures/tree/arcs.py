@@ -58,7 +58,6 @@ class ArcModel(NamedTuple):
     taken: Ints  # how many places have owners
     predicted: Ints
     room: Room
-    found: Keys  # the keys of an arc
 
 
 def new_model(problem: Arcs, size: int, *, exact: bool = False, w: Floats | None = None) -> ArcModel:
@@ -72,7 +71,6 @@ def new_model(problem: Arcs, size: int, *, exact: bool = False, w: Floats | None
         taken=np.zeros(1, np.int64),
         predicted=np.zeros(words, np.int64),
         room=room,
-        found=np.zeros(len(room.places), np.uint64),
     )
 
 
@@ -139,8 +137,8 @@ def score_of(problem, model, first, h, m):
     if score == -np.inf:
         score = 0.0
         mask = np.uint64(len(model.w) - 1)
-        for f in range(arc_keys(problem.nodes, problem.tables, first, h, m, model.room, model.found)):
-            score += model.w[place(model.found[f], model.owners, mask)]
+        for f in range(arc_keys(problem.nodes, problem.tables, first, h, m, model.room, model.room.found)):
+            score += model.w[place(model.room.found[f], model.owners, mask)]
     return score
 
 
@@ -172,7 +170,7 @@ def own(key, at, owners, taken):
 @kernel
 def add_arc(problem, model, first, h, m, amount, clock):
     """w += amount · φ(arc)."""
-    w, delayed, owners, found = model.w, model.delayed, model.owners, model.found
+    w, delayed, owners, found = model.w, model.delayed, model.owners, model.room.found
     mask = np.uint64(len(w) - 1)
     for f in range(arc_keys(problem.nodes, problem.tables, first, h, m, model.room, found)):
         at = place(found[f], owners, mask)
@@ -201,7 +199,7 @@ def direction(problem, model, i, starts, positions, sets, count, amounts):
     total = 0
     for c in range(count):
         total += 2 * (starts[sets[c] + 1] - starts[sets[c]])
-    features, values = np.empty(total * len(model.found), np.int64), np.empty(total * len(model.found))
+    features, values = np.empty(total * len(model.room.found), np.int64), np.empty(total * len(model.room.found))
     mask = np.uint64(len(model.w) - 1)
     size = 0
     for c in range(count):
@@ -209,8 +207,8 @@ def direction(problem, model, i, starts, positions, sets, count, amounts):
             k = positions[p]
             for gold in range(2):
                 h = np.int64(problem.heads[first - i + k]) if gold else model.predicted[k]
-                for f in range(arc_keys(problem.nodes, problem.tables, first, h, k + 1, model.room, model.found)):
-                    features[size] = place(model.found[f], model.owners, mask)
+                for f in range(arc_keys(problem.nodes, problem.tables, first, h, k + 1, model.room, model.room.found)):
+                    features[size] = place(model.room.found[f], model.owners, mask)
                     values[size] = amounts[c] if gold else -amounts[c]
                     size += 1
     return size, features, values

@@ -83,9 +83,9 @@ def arc_weights(problem, model, i, h, m, out):
     """Write the weights of the features of one arc of sentence i, in the order of `arc_keys`; return how many."""
     score_sentence(problem.nodes, problem.tables, i, model.w, model.owners, model.room)
     mask = np.uint64(len(model.w) - 1)
-    size = arc_keys(problem.nodes, problem.tables, problem.nodes.starts[i], h, m, model.room, model.found)
+    size = arc_keys(problem.nodes, problem.tables, problem.nodes.starts[i], h, m, model.room, model.room.found)
     for f in range(size):
-        out[f] = model.w[place(model.found[f], model.owners, mask)]
+        out[f] = model.w[place(model.room.found[f], model.owners, mask)]
     return size
 
 
@@ -101,9 +101,9 @@ def weights_from(problem, model, i, h, keys, weights, arcs):
     size = 0
     for m in range(1, n + 1):
         if m != h and allowed(problem.tables.longest, problem.nodes.kinds, first, h, m):
-            for f in range(arc_keys(problem.nodes, problem.tables, first, h, m, model.room, model.found)):
-                keys[size] = model.found[f]
-                weights[size] = model.w[place(model.found[f], model.owners, mask)]
+            for f in range(arc_keys(problem.nodes, problem.tables, first, h, m, model.room, model.room.found)):
+                keys[size] = model.room.found[f]
+                weights[size] = model.w[place(model.room.found[f], model.owners, mask)]
                 arcs[size, 0], arcs[size, 1] = m, f
                 size += 1
     return size

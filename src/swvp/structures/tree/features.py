@@ -41,7 +41,8 @@ class Room(NamedTuple):
     """What is known of the sentence that is looked at: the keys of its nodes, and the scores of its arcs.
 
     keys[side, v, t] are those of template t; where it has feats, there is one of lists[side, v, t, :counts[side, v, t]]
-    for each. `alone[v, right, side]` are the scores of the templates of one side, `tags` those of the words in between.
+    for each. `alone[v, right, side]` are the scores of the templates of one side, `tags` those of the words in between,
+    `found` is for the keys of the features of one arc.
     """
 
     keys: Keys
@@ -50,7 +51,7 @@ class Room(NamedTuple):
     alone: Floats
     tags: Keys
     scores: Floats
-    places: Ints
+    found: Keys
 
 
 def new_room(tables: Tables, nodes: Nodes, words: int) -> Room:
@@ -64,7 +65,7 @@ def new_room(tables: Tables, nodes: Nodes, words: int) -> Room:
         alone=np.zeros((words + 1, 2, 2)),
         tags=np.zeros(words + 1, np.uint64),
         scores=np.zeros((words + 1, words + 1)),
-        places=np.zeros(templates + many * feats * feats + between * words, np.int64),
+        found=np.zeros(templates + many * feats * feats + between * words, np.uint64),
     )
 
 
