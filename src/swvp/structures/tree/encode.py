@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,9 +91,20 @@ def slot_of(atom: SideAtom) -> Slot:
     return atom.column, atom.function, atom.number
 
 
-def slots_of(templates: Sequence[ArcTemplate]) -> list[Slot]:
+class Template(Protocol):
+    """What a template of any kind of part looks at."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def atoms(self) -> tuple[SideAtom, ...]: ...
+    @property
+    def between(self) -> str: ...
+
+
+def slots_of(templates: Sequence[Template]) -> list[Slot]:
     """The distinct (column, function, number) that templates look at."""
-    atoms = (atom for template in templates for atom in (*template.head, *template.modifier))
+    atoms = (atom for template in templates for atom in template.atoms)
     found = [slot_of(atom) for atom in atoms if atom.column != "feats"]
     found += [(template.between, "", 0) for template in templates if template.between]
     return list(dict.fromkeys(found)) or [("pos", "", 0)]
@@ -124,34 +135,62 @@ def near_atom(template: ArcTemplate) -> SideAtom | None:
     return next((atom for atom in few if atom.column == "feats" or atom.side not in multiple), None)
 
 
-def tables_of(templates: Sequence[ArcTemplate]) -> tuple[list[ArcTemplate], Tables]:
-    """The templates in the order of their groups, and their tables; nothing is pruned."""
+class Sides(NamedTuple):
+    """The atoms of the sides of templates, as in `Tables`."""
+
+    sides: NDArray[np.int32]
+    lengths: NDArray[np.int32]
+    multiple: NDArray[np.uint8]
+    near: NDArray[np.uint8]
+    salts: Keys
+
+
+def sides_of(
+    texts: Sequence[str],
+    sides: Sequence[Sequence[tuple[SideAtom, ...]]],
+    last: Sequence[SideAtom | None],
+    slots: Sequence[Slot],
+    number: int = 2,
+) -> Sides:
+    """The sides of templates as tables; `last` are their atoms whose values are next to each other."""
+    size, longest = len(texts), max((len(atoms) for template in sides for atoms in template), default=1)
+    found = Sides(
+        sides=np.zeros((size, number, max(longest, 1), 2), np.int32),
+        lengths=np.zeros((size, number), np.int32),
+        multiple=np.zeros((size, number), np.uint8),
+        near=np.zeros((size, number), np.uint8),
+        salts=np.zeros((size, number), np.uint64),
+    )
+    for t in range(size):
+        for side, atoms in enumerate(sides[t]):
+            single = sorted((atom for atom in atoms if atom.column != "feats"), key=lambda atom: atom == last[t])
+            found.multiple[t, side], found.near[t, side] = len(single) < len(atoms), last[t] in atoms
+            found.lengths[t, side], found.salts[t, side] = len(single), hashed(f"{texts[t]} {side}")
+            for a, atom in enumerate(single):
+                found.sides[t, side, a] = slots.index(slot_of(atom)), atom.offset
+    return found
+
+
+def tables_of(templates: Sequence[ArcTemplate], slots: list[Slot] | None = None) -> tuple[list[ArcTemplate], Tables]:
+    """The templates in the order of their groups, and their tables; nothing is pruned.
+
+    Where nodes are encoded for more templates than these, `slots` are those of all.
+    """
     groups = sorted({group_of(template) for template in templates} | {(group, 0) for group in range(ARC)})
     ordered = sorted(templates, key=lambda template: groups.index(group_of(template)))
-    slots = slots_of(ordered)
+    slots = slots_of(ordered) if slots is None else slots
     columns = {template.between for template in ordered if template.between}
     if len(columns) > 1:
         raise InputError(f"features: between.{' and between.'.join(sorted(columns))} exclude each other; use one")
-    size = len(ordered)
-    longest = max(len(side) for template in ordered for side in (template.head, template.modifier))
-    sides, lengths = np.zeros((size, 2, max(longest, 1), 2), np.int32), np.zeros((size, 2), np.int32)
-    multiple, near = np.zeros((size, 2), np.uint8), np.zeros((size, 2), np.uint8)
-    salts = np.zeros((size, 2), np.uint64)
-    for t, template in enumerate(ordered):
-        last = near_atom(template)
-        for side, atoms in enumerate((template.head, template.modifier)):
-            single = sorted((atom for atom in atoms if atom.column != "feats"), key=lambda atom: atom == last)
-            multiple[t, side], near[t, side] = len(single) < len(atoms), last in atoms
-            lengths[t, side], salts[t, side] = len(single), hashed(f"{template.text} {side}")
-            for a, atom in enumerate(single):
-                sides[t, side, a] = slots.index(slot_of(atom)), atom.offset
+    sides = sides_of(
+        [template.text for template in ordered],
+        [(template.head, template.modifier) for template in ordered],
+        [near_atom(template) for template in ordered],
+        slots,
+    )
     counts = [sum(group_of(template) == group for template in ordered) for group in groups]
     return ordered, Tables(
-        sides=sides,
-        lengths=lengths,
-        multiple=multiple,
-        near=near,
-        salts=salts,
+        *sides,
         first=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
         combinations=np.array([bits for group, bits in groups if group == ARC], np.int64),
         between=slots.index((columns.pop(), "", 0)) if columns else 0,
@@ -179,7 +218,7 @@ def parts_of(feats: str) -> list[str]:
     return [part for part in feats.split("|") if part and part != NONE]
 
 
-def encode(columns: Columns, offsets: Ints, templates: Sequence[ArcTemplate], ranks: Ranks) -> Nodes:
+def encode(columns: Columns, offsets: Ints, templates: Sequence[Template], ranks: Ranks) -> Nodes:
     """The nodes of the sentences offsets[i]:offsets[i + 1], for ordered templates."""
     starts = offsets + np.arange(len(offsets))
     words = np.ones(starts[-1], bool)

@@ -202,10 +202,19 @@ def score_sentence(nodes, tables, i, w, owners, room):
     """Write the keys of the nodes of sentence i and the scores of its arcs, -inf for pruned ones; return its length."""
     first = nodes.starts[i]
     n = nodes.starts[i + 1] - first - 1
+    for h in range(n + 1):
+        for m in range(1, n + 1):
+            room.scores[h, m] = 0.0 if allowed(tables.longest, nodes.kinds, first, h, m) else -np.inf
+    score_marked(nodes, tables, first, n, w, owners, room)
+    return n
+
+
+@kernel
+def score_marked(nodes, tables, first, n, w, owners, room):
+    """Write the keys of the nodes of a sentence and the scores of those arcs whose scores are not -inf."""
     node_keys(nodes, tables, first, n, room)
     score_sides(w, owners, n, tables.first, room)
     score_arcs(w, owners, first, n, nodes, tables, room)
-    return n
 
 
 @kernel
@@ -244,7 +253,7 @@ def score_arcs(w, owners, first, n, nodes, tables, room):
             verbs = punctuations = coordinators = different = 0
             for length in range(1, n - h + 1 if right else h):
                 m = h + length if right else h - length
-                if allowed(tables.longest, nodes.kinds, first, h, m):
+                if scores[h, m] != -np.inf:
                     modifiers = room.keys[1, m]
                     total = alone[h, right, 0] + alone[m, right, 1]
                     total += sum_pairs(w, owners, mask, heads, modifiers, group[PAIR], group[BETWEEN], direction)
@@ -259,8 +268,6 @@ def score_arcs(w, owners, first, n, nodes, tables, room):
                         key = direction ^ arc_key(combinations[c], length, verbs, punctuations, coordinators)
                         total += sum_pairs(w, owners, mask, heads, modifiers, group[ARC + c], group[ARC + c + 1], key)
                     scores[h, m] = total
-                else:
-                    scores[h, m] = -np.inf
                 verbs += (flags[first + m] & VERB) > 0
                 punctuations += (flags[first + m] & PUNCTUATION) > 0
                 coordinators += (flags[first + m] & COORDINATOR) > 0

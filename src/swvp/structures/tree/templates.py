@@ -21,7 +21,7 @@ Atoms of the arc:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 from swvp.errors import InputError, did_you_mean, unknown_name
@@ -34,7 +34,7 @@ COLUMNS = (*OWN_COLUMNS, "marker", "verbs")
 ARC_ATOMS = ("distance", "length", "verbs", "punctuation", "coordinators")
 FARTHEST = 5
 SIDE_ATOM = re.compile(
-    r"(?:(?P<function>\w+)\(\s*)?(?P<side>[hm])\.(?P<column>\w+)\s*(?:\[\s*(?P<offset>[+-]?\d+)\s*\])?"
+    r"(?:(?P<function>\w+)\(\s*)?(?P<side>[ghms])\.(?P<column>\w+)\s*(?:\[\s*(?P<offset>[+-]?\d+)\s*\])?"
     r"(?:\s*,\s*(?P<number>\d+))?\s*(?P<end>\))?"
 )
 
@@ -75,6 +75,10 @@ class ArcTemplate(NamedTuple):
     arc: tuple[str, ...]
     between: str
 
+    @property
+    def atoms(self) -> tuple[SideAtom, ...]:
+        return (*self.head, *self.modifier)
+
 
 def parse_arc_templates(lines: Iterable[str], where: str = "template") -> list[ArcTemplate]:
     """Read templates; errors name the line.
@@ -107,6 +111,15 @@ def number_of(function: str, number: str | None, place: str) -> int:
 
 
 def parse_template(text: str, place: str) -> ArcTemplate:
+    """A template of arcs."""
+    sides, arc, between = parse_atoms(text, place)
+    if other := next((atom for atom in sides if atom.side not in "hm"), None):
+        raise InputError(f"{place}: {other.text} is of second order; templates of arcs have h and m: use order 2")
+    return arc_template(sides, arc, between, place)
+
+
+def parse_atoms(text: str, place: str) -> tuple[list[SideAtom], list[str], str]:
+    """The atoms of a template: those of sides, those of the arc, and the column in between or ""."""
     sides: list[SideAtom] = []
     arc: list[str] = []
     between = ""
@@ -122,6 +135,11 @@ def parse_template(text: str, place: str) -> ArcTemplate:
             arc.append(part)
         elif part != "bias":
             sides.append(parse_side(part, place))
+    return sides, arc, between
+
+
+def arc_template(sides: Sequence[SideAtom], arc: Sequence[str], between: str, place: str) -> ArcTemplate:
+    """The template of atoms of h and m, if they go together."""
     for side in "hm":
         if sum(atom.side == side and atom.column == "feats" for atom in sides) > 1:
             raise InputError(f"{place}: {side}.feats comes twice")

@@ -1,0 +1,286 @@
+"""Owns the second-order model: φ(x, y) is the sum of the features of the arcs, siblings and grandparents of y.
+
+As in `swvp.structures.tree.arcs`, position k of the label is the head of word k + 1. A mixed assignment changes heads,
+and with each of them the parts that touch it: the siblings on the old and on the new side, and the grandparent parts
+above and below. m^J has its parts whether or not it is a tree, so w·Δφ(x, y, m^J) is the difference of two sums.
+
+Words have the heads that `candidates` says; while learning, the gold heads are among them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swvp.compiled import implement, inlined, kernel
+from swvp.structures import operations
+from swvp.structures.operations import Floats, Ints
+from swvp.structures.tree.arcs import Heads, compare, own, square
+from swvp.structures.tree.encode import Keys, Nodes
+from swvp.structures.tree.features import arc_keys, place
+from swvp.structures.tree.part_features import (
+    PartRoom,
+    PartTables,
+    grandparent_keys,
+    new_part_room,
+    score_parts,
+    sibling_keys,
+)
+from swvp.structures.tree.parts import Candidates, grandparent, score_heads, siblings
+
+__all__ = ["PartModel", "SecondOrder", "new_part_model", "predict_parts"]
+
+ARC, SIBLINGS, GRANDPARENT = range(3)
+ALMOST_ZERO = 1e-12
+"""What is left of amounts that should be 0, in relation to their sum."""
+
+
+class SecondOrder(NamedTuple):
+    """Sentences; `heads` are the gold heads of all words, or empty if there is nothing to learn."""
+
+    nodes: Nodes
+    tables: PartTables
+    candidates: Candidates
+    heads: Heads
+    projective: bool
+    one_root: bool
+    margin: float
+
+
+class PartModel(NamedTuple):
+    """The weights, Σ clock·update, whose places they are in the exact mode, and room for one sentence."""
+
+    w: Floats
+    delayed: Floats
+    owners: Keys | None
+    taken: Ints
+    predicted: Ints
+    mixed: Ints
+    amounts: Floats
+    room: PartRoom
+
+
+def new_part_model(problem: SecondOrder, size: int, *, exact: bool = False, w: Floats | None = None) -> PartModel:
+    """A model of `size` weights, a power of 2, all 0 or as given."""
+    room = new_part_room(problem.tables, problem.nodes, problem.candidates)
+    words, parts = len(room.parts.arcs) - 2, room.parts
+    scores = (parts.arc_scores, parts.sibling_scores, parts.grandparent_scores)
+    return PartModel(
+        w=np.zeros(size) if w is None else w,
+        delayed=np.zeros(size if w is None else 0),
+        owners=np.zeros(size, np.uint64) if exact else None,
+        taken=np.zeros(1, np.int64),
+        predicted=np.zeros(words, np.int64),
+        mixed=np.zeros(words, np.int64),
+        amounts=np.zeros(sum(map(len, scores)) if len(problem.heads) else 0),
+        room=room,
+    )
+
+
+@implement(operations.longest, SecondOrder)
+@kernel
+def longest(problem):
+    most = 0
+    starts = problem.nodes.starts
+    for i in range(len(starts) - 1):
+        most = max(most, starts[i + 1] - starts[i] - 1)
+    return most
+
+
+@kernel
+def predict_one(problem, model, i):
+    """Keep the best tree of sentence i, its gold arcs worth less by the margin; return its length."""
+    parts = model.room.parts
+    n = score_parts(problem.nodes, problem.tables, problem.candidates, i, model.w, model.owners, model.room)
+    if problem.margin > 0:
+        start = problem.nodes.starts[i] - i
+        for k in range(n):
+            parts.arc_scores[parts.index[problem.heads[start + k], k + 1]] -= problem.margin
+    decode(parts, n, problem.projective, problem.one_root, model.predicted)
+    return n
+
+
+@implement(operations.find_mistakes, SecondOrder)
+@kernel
+def find_mistakes(problem, model, i, wrong):
+    n = predict_one(problem, model, i)
+    return compare(problem, model, i, n, wrong)
+
+
+@inlined
+def mix(problem, model, i, starts, positions, j):
+    """Write m^J; return its length."""
+    start = problem.nodes.starts[i] - i
+    n = problem.nodes.starts[i + 1] - problem.nodes.starts[i] - 1
+    for k in range(n):
+        model.mixed[k] = problem.heads[start + k]
+    for p in range(starts[j], starts[j + 1]):
+        model.mixed[positions[p]] = model.predicted[positions[p]]
+    return n
+
+
+@implement(operations.margins, SecondOrder)
+@kernel
+def margins(problem, model, i, starts, positions, count, out):
+    parts = model.room.parts
+    start = problem.nodes.starts[i] - i
+    n = problem.nodes.starts[i + 1] - problem.nodes.starts[i] - 1
+    gold = score_heads(parts, n, problem.heads[start : start + n])
+    for j in range(count):
+        mix(problem, model, i, starts, positions, j)
+        out[j] = gold - score_heads(parts, n, model.mixed)
+
+
+@kernel
+def add_amount(parts, n, heads, amount, amounts):
+    """Add to the amounts of all parts of an assignment: of arcs, then of siblings, then of grandparents."""
+    sibling, grand = len(parts.arc_scores), len(parts.arc_scores) + len(parts.sibling_scores)
+    for m in range(1, n + 1):
+        h = heads[m - 1]
+        a = parts.index[h, m]
+        amounts[a] += amount
+        if h > 0 and heads[h - 1] != m:
+            amounts[grand + grandparent(parts, a, parts.index[heads[h - 1], h])] += amount
+    for c in range(2 * n + 2):
+        before = 0
+        for p in range(parts.chains[c], parts.chains[c + 1]):
+            a = parts.chain[p]
+            if heads[parts.modifiers[a] - 1] == c // 2:
+                amounts[sibling + siblings(parts, c, before, parts.rank[a])] += amount
+                before = parts.rank[a]
+        amounts[sibling + siblings(parts, c, before, parts.chains[c + 1] - parts.chains[c] + 1)] += amount
+
+
+@kernel
+def changed_parts(problem, model, i, starts, positions, sets, count, amounts):
+    """The parts that Σ_c amounts[c] · Δφ(x, y, m^J) has: kinds and what they are of, their amounts, how many."""
+    parts, of_parts = model.room.parts, model.amounts
+    start = problem.nodes.starts[i] - i
+    n = problem.nodes.starts[i + 1] - problem.nodes.starts[i] - 1
+    sibling, grand = len(parts.arc_scores), len(parts.arc_scores) + len(parts.sibling_scores)
+    arcs, pairs, triples = parts.arcs[n + 1], parts.siblings[2 * n + 2], parts.grandparents[parts.arcs[n + 1]]
+    of_parts[:arcs] = 0.0
+    of_parts[sibling : sibling + pairs] = 0.0
+    of_parts[grand : grand + triples] = 0.0
+    total = 0.0
+    for c in range(count):
+        if amounts[c] != 0:
+            total += abs(amounts[c])
+            mix(problem, model, i, starts, positions, sets[c])
+            add_amount(parts, n, problem.heads[start : start + n], amounts[c], of_parts)
+            add_amount(parts, n, model.mixed, -amounts[c], of_parts)
+    small = ALMOST_ZERO * total
+    found, values = np.empty((arcs + pairs + triples, 4), np.int64), np.empty(arcs + pairs + triples)
+    size = 0
+    for a in range(arcs):
+        h, m = parts.heads[a], parts.modifiers[a]
+        if abs(of_parts[a]) > small:
+            found[size, 0], found[size, 1], found[size, 2], found[size, 3] = ARC, h, m, 0
+            values[size] = of_parts[a]
+            size += 1
+        for b in range(parts.arcs[h], parts.arcs[h + 1]):
+            value = of_parts[grand + grandparent(parts, a, b)]
+            if abs(value) > small:
+                found[size, 0], found[size, 1], found[size, 2], found[size, 3] = GRANDPARENT, parts.heads[b], h, m
+                values[size] = value
+                size += 1
+    for c in range(2 * n + 2):
+        k = parts.chains[c + 1] - parts.chains[c]
+        for r in range(k + 1):
+            for s in range(r + 1, k + 2):
+                value = of_parts[sibling + siblings(parts, c, r, s)]
+                if abs(value) > small:
+                    found[size, 0], found[size, 1], found[size, 2], found[size, 3] = SIBLINGS, c, r, s
+                    values[size] = value
+                    size += 1
+    return size, found, values
+
+
+@kernel
+def part_keys(problem, room, i, part):
+    """Write the keys of the features of a part of sentence i into room.found; return how many there are."""
+    first = problem.nodes.starts[i]
+    n = problem.nodes.starts[i + 1] - first - 1
+    if part[0] == ARC:
+        return arc_keys(problem.nodes, problem.tables.arcs, first, part[1], part[2], room.arcs, room.found)
+    if part[0] == SIBLINGS:
+        return sibling_keys(problem.nodes, problem.tables, first, n, part[1], part[2], part[3], room)
+    return grandparent_keys(problem.nodes, problem.tables, first, part[1], part[2], part[3], room)
+
+
+@implement(operations.add, SecondOrder)
+@kernel
+def add(problem, model, i, starts, positions, sets, count, amounts, clock):
+    w, delayed, owners, keys = model.w, model.delayed, model.owners, model.room.found
+    mask = np.uint64(len(w) - 1)
+    size, found, values = changed_parts(problem, model, i, starts, positions, sets, count, amounts)
+    for p in range(size):
+        for f in range(part_keys(problem, model.room, i, found[p])):
+            at = place(keys[f], owners, mask)
+            own(keys[f], at, owners, model.taken)
+            w[at] += values[p]
+            delayed[at] += values[p] * clock
+
+
+@implement(operations.direction, SecondOrder)
+@kernel
+def direction(problem, model, i, starts, positions, sets, count, amounts):
+    mask = np.uint64(len(model.w) - 1)
+    size, found, values = changed_parts(problem, model, i, starts, positions, sets, count, amounts)
+    features, each = np.empty(size * len(model.room.found), np.int64), np.empty(size * len(model.room.found))
+    total = 0
+    for p in range(size):
+        for f in range(part_keys(problem, model.room, i, found[p])):
+            features[total] = place(model.room.found[f], model.owners, mask)
+            each[total] = values[p]
+            total += 1
+    return total, features, each
+
+
+@implement(operations.heads, SecondOrder)
+@kernel
+def heads(problem, model, i):
+    first, end = problem.nodes.starts[i] - i, problem.nodes.starts[i + 1] - i - 1
+    return problem.heads[first:end], model.predicted[: end - first]
+
+
+@implement(operations.labels, SecondOrder)
+def labels(problem: SecondOrder, model: PartModel, i: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    first = int(problem.nodes.starts[i]) - i
+    n = int(problem.nodes.starts[i + 1]) - i - 1 - first
+    return problem.heads[first : first + n].astype(np.int64), model.predicted[:n].copy()
+
+
+@implement(operations.weights, PartModel)
+def weights(model: PartModel) -> Floats:
+    return model.w.copy()
+
+
+@implement(operations.norm, PartModel)
+def norm(model: PartModel) -> float:
+    return math.sqrt(square(model.w))
+
+
+@implement(operations.averaged_weights, PartModel)
+def averaged_weights(model: PartModel, clock: int) -> Floats:
+    return model.w - model.delayed / max(clock, 1)
+
+
+@implement(operations.refresh, PartModel)
+def refresh(model: PartModel) -> None:
+    """Nothing is derived from the weights but how many places are taken."""
+    if model.owners is not None:
+        model.taken[0] = np.count_nonzero(model.owners)
+
+
+@kernel
+def predict_parts(problem, model, first, end, out):
+    """Write the heads of all words of the sentences first:end."""
+    for i in range(first, end):
+        n = predict_one(problem, model, i)
+        start = problem.nodes.starts[i] - i
+        for k in range(n):
+            out[start + k] = model.predicted[k]
