@@ -30,6 +30,7 @@ from swvp.structures.tree.part_features import (
     sibling_keys,
 )
 from swvp.structures.tree.parts import Candidates, grandparent, score_heads, siblings
+from swvp.structures.tree.second_eisner import ProjectiveRoom, best_projective, new_projective_room
 
 __all__ = ["PartModel", "SecondOrder", "new_part_model", "predict_parts"]
 
@@ -61,6 +62,7 @@ class PartModel(NamedTuple):
     mixed: Ints
     amounts: Floats
     room: PartRoom
+    spans: ProjectiveRoom
 
 
 def new_part_model(problem: SecondOrder, size: int, *, exact: bool = False, w: Floats | None = None) -> PartModel:
@@ -77,6 +79,7 @@ def new_part_model(problem: SecondOrder, size: int, *, exact: bool = False, w: F
         mixed=np.zeros(words, np.int64),
         amounts=np.zeros(sum(map(len, scores)) if len(problem.heads) else 0),
         room=room,
+        spans=new_projective_room(problem.candidates, problem.nodes.starts),
     )
 
 
@@ -99,7 +102,7 @@ def predict_one(problem, model, i):
         start = problem.nodes.starts[i] - i
         for k in range(n):
             parts.arc_scores[parts.index[problem.heads[start + k], k + 1]] -= problem.margin
-    decode(parts, n, problem.projective, problem.one_root, model.predicted)
+    best_projective(parts, n, problem.one_root, model.spans, model.predicted)
     return n
 
 
