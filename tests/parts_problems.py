@@ -25,6 +25,13 @@ def random_candidates(rng, n, share):
     return Candidates(np.array(first), np.array(heads, np.int32))
 
 
+def long_candidates(rng, n):
+    """A few heads of each word, the neighbours and the root among them."""
+    heads = [sorted({0, m - 1, *rng.integers(0, m, 2), *range(m + 1, min(m + 3, n + 1))}) for m in range(1, n + 1)]
+    first = np.concatenate([[0], np.cumsum([len(own) for own in heads])])
+    return Candidates(first, np.concatenate(heads).astype(np.int32))
+
+
 def lay_out_alone(candidates):
     """The parts of a treebank of one sentence, and its starts."""
     n = len(candidates.first) - 1

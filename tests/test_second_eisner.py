@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from parts_problems import best_score, fill, lay_out_alone, problem
+from parts_problems import best_score, fill, lay_out_alone, long_candidates, problem
 from swvp.structures.tree.parts import Candidates, score_heads
 from swvp.structures.tree.plain import is_projective, is_tree
 from swvp.structures.tree.second_eisner import best_projective, new_projective_room
@@ -46,9 +46,7 @@ def test_room_serves_sentences_of_any_length() -> None:
 def test_long_sentence() -> None:
     n = 60
     rng = np.random.default_rng(0)
-    heads = [sorted({0, max(m - 1, 0), *rng.integers(0, m, 2), *range(m + 1, min(m + 3, n + 1))}) for m in range(1, 61)]
-    lengths = [len(own) for own in heads]
-    candidates = Candidates(np.concatenate([[0], np.cumsum(lengths)]), np.concatenate(heads).astype(np.int32))
+    candidates = long_candidates(rng, n)
     parts, starts = lay_out_alone(candidates)
     fill(rng, parts, "normal")
     room = new_projective_room(candidates, starts)

@@ -1,0 +1,277 @@
+"""Owns the best tree of second order, projective or not: dual decomposition, and a search where it leaves a doubt.
+
+Each arc has three copies: one in a tree of first order, one in the automaton of its head, as a child, and one in the
+automaton of its modifier, as the arc it comes by (see `automata`). Their weights add up to the score of the arc. All
+problems are solved by themselves; the sum of their values is the dual, and no tree is better. If the copies agree, they
+are the best tree. Else the weights of the copies that say yes sink and those of the others rise: a subgradient step of
+Polyak's length, (dual - score of the best tree so far) / (sum of squares of the step).
+
+The best tree so far is at first the best one of the arcs alone or one that is given, and then any tree found on the
+way: the one of the tree problem, or the arcs that the automata come by if they are a tree; each improved by `climb`.
+
+An arc whose value, in the automaton of its modifier and in the tree problem, is so much less than the best that the
+dual would fall to the score of the best tree cannot be in a better one, and dies: soon few are alive. If the dual no
+longer sinks, the relaxation has a gap, and the search branches: a word about which the copies disagreed often takes one
+of its arcs, its others die; when nothing better is left that way, they come alive again and that one arc dies. When
+nothing is left at all, the best tree is certain.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from swvp.compiled import inlined, kernel
+from swvp.structures.operations import Floats, Ints
+from swvp.structures.tree.automata import Automata, new_automata, solve_automata
+from swvp.structures.tree.chu_liu_edmonds import chu_liu_edmonds
+from swvp.structures.tree.climb import climb, is_tree_of
+from swvp.structures.tree.parts import Candidates, measure, score_heads
+
+__all__ = ["DualRoom", "best_nonprojective", "new_dual_room"]
+
+TOLERANCE = 1e-8  # relative to the score
+ALIVE = 1 << 30  # the depth at which no arc dies
+LENGTH = 1.8  # of a step, in Polyak's
+WAIT = 15  # steps within which the gap has to shrink
+SHRINK = 0.8  # to this share, or the search branches
+
+
+class DualRoom(NamedTuple):
+    """What one sentence needs.
+
+    tree[a] is the weight of an arc in the tree problem; `matrix` has it at [h, m] if the arc is alive, and -inf
+    elsewhere. died[a] is the depth of the search at which an arc died, forced[d] the arc that depth d + 1 is about, and
+    doubts[m] how often the copies disagreed about the head of m. `heads` is the tree of the tree problem.
+    """
+
+    automata: Automata
+    tree: Floats
+    matrix: Floats
+    died: Ints
+    forced: Ints
+    doubts: Floats
+    heads: Ints
+    came: Ints
+
+
+def new_dual_room(candidates: Candidates, starts: Ints) -> DualRoom:
+    """Room for any of the sentences whose nodes are starts[i]:starts[i + 1]."""
+    words, arcs, _, _ = (int(size) for size in measure(candidates, starts))
+    return DualRoom(
+        automata=new_automata(words, arcs),
+        tree=np.zeros(arcs),
+        matrix=np.zeros((words + 1, words + 1)),
+        died=np.zeros(arcs, np.int64),
+        forced=np.zeros(words + 1, np.int64),
+        doubts=np.zeros(words + 1),
+        heads=np.zeros(words, np.int64),
+        came=np.zeros(words, np.int64),
+    )
+
+
+@kernel
+def best_nonprojective(parts, n, one_root, most, room, given, heads):
+    """Write the best tree of n words into heads[:n], with one child of the root if `one_root`.
+
+    heads[:n] is a tree of candidates to start from if `given`; else what it holds does not matter. Returns whether the
+    tree is certainly the best one, which it need not be after `most` iterations, their number, and its score: -inf if
+    the candidates allow no tree. It is never worse than the best tree of the arcs alone, or than the given one.
+    """
+    score = set_up(parts, n, one_root, room, given, heads)
+    if score == -np.inf:
+        return False, 0, score
+    depth, steps, aim, least = 0, 0, np.inf, np.inf
+    for iteration in range(1, most + 1):
+        dual = solve_automata(parts, n, one_root, room.automata)
+        tree_value, greedy = solve_tree(parts, n, one_root, room)
+        dual += tree_value
+        done = tree_value == -np.inf
+        if not done:
+            score = try_trees(parts, n, one_root, room, score, heads)
+            small = TOLERANCE * (1.0 + abs(score))
+            done = dual - score <= small or not kill(parts, n, room, depth, dual - score - small, tree_value, greedy)
+        if done:
+            if depth == 0:
+                return True, iteration, score
+            depth -= 1
+            revive(parts, n, room, depth)
+            steps, aim, least = 0, np.inf, np.inf
+            continue
+        least, steps = min(least, dual), steps + 1
+        if steps >= WAIT:
+            if least - score > aim:
+                branch(parts, n, room, heads, depth)
+                depth += 1
+                steps, aim, least = 0, np.inf, np.inf
+                continue
+            steps, aim = 0, SHRINK * (least - score)
+        move(parts, n, room, LENGTH * (dual - score))
+    return False, most, score
+
+
+@kernel
+def set_up(parts, n, one_root, room, given, heads):
+    """All arcs are alive and share their scores evenly. Write the first tree; its score, or -inf if there is none."""
+    automata, arcs = room.automata, parts.arcs[n + 1]
+    for h in range(n + 1):
+        automata.stale[h], room.doubts[h] = True, 0.0
+        for m in range(n + 1):
+            room.matrix[h, m] = -np.inf
+    for a in range(arcs):
+        room.matrix[parts.heads[a], parts.modifiers[a]] = parts.arc_scores[a]
+    chu_liu_edmonds(room.matrix, n, one_root, room.heads)
+    for m in range(1, n + 1):
+        if parts.index[room.heads[m - 1], m] < 0:
+            return -np.inf
+    for a in range(arcs):
+        automata.alive[a], room.died[a] = True, ALIVE
+        automata.child[a] = automata.into[a] = room.tree[a] = parts.arc_scores[a] / 3.0
+        room.matrix[parts.heads[a], parts.modifiers[a]] = room.tree[a]
+    score = -np.inf
+    if given:
+        score = score_heads(parts, n, heads) + climb(parts, n, one_root, heads)
+    return better_of(parts, n, one_root, room.heads, score, heads)
+
+
+@kernel
+def better_of(parts, n, one_root, tree, score, heads):
+    """Replace heads, of the given score, by a better tree. Its score."""
+    x = score_heads(parts, n, tree)
+    if x > score:
+        for k in range(n):
+            heads[k] = tree[k]
+        return x + climb(parts, n, one_root, heads)
+    return score
+
+
+@kernel
+def solve_tree(parts, n, one_root, room):
+    """Write the best tree for the weights of the tree problem; its value, and the sum of the best arcs into words."""
+    alive, tree = room.automata.alive, room.tree
+    greedy = 0.0
+    for m in range(1, n + 1):
+        best = -np.inf
+        for a in range(parts.arcs[m], parts.arcs[m + 1]):
+            if alive[a] and tree[a] > best:
+                best, room.heads[m - 1] = tree[a], parts.heads[a]
+        greedy += best
+    if is_tree_of(n, room.heads, one_root):
+        return greedy, greedy
+    chu_liu_edmonds(room.matrix, n, one_root, room.heads)
+    total = 0.0
+    for m in range(1, n + 1):
+        total += room.matrix[room.heads[m - 1], m]
+    return total, greedy
+
+
+@kernel
+def try_trees(parts, n, one_root, room, score, heads):
+    """Replace heads by a better tree that the problems found. Its score."""
+    score = better_of(parts, n, one_root, room.heads, score, heads)
+    for m in range(1, n + 1):
+        room.came[m - 1] = parts.heads[room.automata.came[m]]
+    if is_tree_of(n, room.came, one_root):
+        score = better_of(parts, n, one_root, room.came, score, heads)
+    return score
+
+
+@kernel
+def kill(parts, n, room, depth, gap, tree_value, greedy):
+    """Arcs die that no better tree has, since the dual would sink by `gap`; whether a word has a choice left.
+
+    If a word has no arc left there is none for any. The tree problem sinks by what its best arcs for each word do, less
+    what they are more than the best tree.
+    """
+    automata, tree = room.automata, room.tree
+    choice = False
+    for m in range(1, n + 1):
+        best = -np.inf
+        for a in range(parts.arcs[m], parts.arcs[m + 1]):
+            if automata.alive[a]:
+                best = max(best, tree[a])
+        left = 0
+        for a in range(parts.arcs[m], parts.arcs[m + 1]):
+            if automata.alive[a]:
+                sinks = max(0.0, best - tree[a] - (greedy - tree_value))
+                if automata.value[m] - automata.enter[a] + sinks >= gap:
+                    die(parts, room, a, depth)
+                else:
+                    left += 1
+        if left == 0:
+            return False
+        choice |= left > 1
+    return choice
+
+
+@inlined
+def die(parts, room, a, depth):
+    automata = room.automata
+    h, m = parts.heads[a], parts.modifiers[a]
+    automata.alive[a], room.died[a] = False, depth
+    room.matrix[h, m] = -np.inf
+    automata.stale[m] |= automata.came[m] == a
+    automata.stale[h] |= automata.taken[a]
+    automata.taken[a] = False
+
+
+@kernel
+def branch(parts, n, room, heads, depth):
+    """Choose a word with many doubts and an arc into it, that of the best tree if it can; its others die."""
+    automata = room.automata
+    word, most = 0, -1.0
+    for m in range(1, n + 1):
+        left = 0
+        for a in range(parts.arcs[m], parts.arcs[m + 1]):
+            left += automata.alive[a]
+        if left > 1 and room.doubts[m] > most:
+            word, most = m, room.doubts[m]
+        room.doubts[m] *= 0.5
+    arc = parts.index[heads[word - 1], word]
+    if not automata.alive[arc]:
+        arc = automata.came[word]
+    for a in range(parts.arcs[word], parts.arcs[word + 1]):
+        if automata.alive[a] and a != arc:
+            die(parts, room, a, depth + 1)
+    room.forced[depth] = arc
+
+
+@kernel
+def revive(parts, n, room, depth):
+    """Arcs that died deeper come alive, but the one that was forced dies."""
+    for a in range(parts.arcs[n + 1]):
+        if not room.automata.alive[a] and room.died[a] > depth:
+            h, m = parts.heads[a], parts.modifiers[a]
+            room.automata.alive[a], room.died[a] = True, ALIVE
+            room.matrix[h, m] = room.tree[a]
+            room.automata.stale[h] = room.automata.stale[m] = True
+    die(parts, room, room.forced[depth], depth)
+
+
+@kernel
+def move(parts, n, room, size):
+    """Move the weights of copies that disagree: down where a copy is in its solution and up where not."""
+    automata = room.automata
+    changes = 0
+    for turn in range(2):
+        step = size / (changes * 2.0 / 3.0) if turn else 0.0
+        for m in range(1, n + 1):
+            for a in range(parts.arcs[m], parts.arcs[m + 1]):
+                if not automata.alive[a]:
+                    continue
+                h = parts.heads[a]
+                x, y, z = np.int64(automata.taken[a]), np.int64(automata.came[m] == a), np.int64(room.heads[m - 1] == h)
+                if not 0 < x + y + z < 3:
+                    continue
+                changes += 1
+                if turn:
+                    mean = (x + y + z) / 3.0
+                    automata.child[a] -= step * (x - mean)
+                    automata.into[a] -= step * (y - mean)
+                    room.tree[a] -= step * (z - mean)
+                    room.matrix[h, m] = room.tree[a]
+                    automata.stale[h] = automata.stale[m] = True
+                    room.doubts[m] += 1.0
+        if changes == 0:
+            return

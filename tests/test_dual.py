@@ -1,0 +1,189 @@
+"""Dual decomposition against all trees."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+import pytest
+
+from parts_problems import SCORES, SHARES, best_score, fill, lay_out_alone, long_candidates, problem
+from swvp.structures.tree.automata import new_automata, solve_automata
+from swvp.structures.tree.chu_liu_edmonds import chu_liu_edmonds
+from swvp.structures.tree.climb import climb
+from swvp.structures.tree.dual import best_nonprojective, new_dual_room
+from swvp.structures.tree.parts import Candidates, score_heads
+from swvp.structures.tree.plain import is_tree
+from swvp.structures.tree.second_eisner import best_projective, new_projective_room
+
+every_root = pytest.mark.parametrize("one_root", [False, True])
+
+
+def decode(n, parts, room, one_root, most=1000, given=None):
+    heads = np.full(n + 2, 77)
+    if given is not None:
+        heads[:n] = given
+    certain, iterations, score = best_nonprojective(parts, n, one_root, most, room, given is not None, heads)
+    assert list(heads[n:]) == [77, 77]
+    if score > -np.inf:
+        assert is_tree(heads[:n].tolist(), one_root)
+        assert score == pytest.approx(score_heads(parts, n, heads), abs=1e-9)
+        assert iterations <= most
+        assert score >= first_order(n, parts, one_root) - 1e-9
+    else:
+        assert not certain
+    return certain, iterations, score
+
+
+def first_order(n, parts, one_root):
+    """The score of the best tree of the arcs alone."""
+    scores = np.full((n + 1, n + 1), -np.inf)
+    arcs = parts.arcs[n + 1]
+    scores[parts.heads[:arcs], parts.modifiers[:arcs]] = parts.arc_scores[:arcs]
+    heads = np.zeros(n, np.int64)
+    chu_liu_edmonds(scores, n, one_root, heads)
+    return score_heads(parts, n, heads)
+
+
+@every_root
+def test_a_tree_that_is_certain_is_the_best(one_root: bool) -> None:
+    """With few iterations it often is not certain, and with many it is."""
+    sure = {0: 0, 3: 0, 25: 0, 5000: 0}
+    trees = 0
+    for seed in range(360):
+        n, parts, candidates, starts = problem(seed)
+        room = new_dual_room(candidates, starts)
+        best = best_score(parts, n, False, one_root)
+        trees += best > -np.inf
+        for most in sure:
+            certain, _, score = decode(n, parts, room, one_root, most)
+            sure[most] += certain
+            assert score <= best + 1e-9
+            if certain or best == -np.inf:
+                assert score == pytest.approx(best, rel=1e-7, abs=1e-7)
+    assert trees > 180
+    assert sure[0] == 0
+    assert sure[3] < sure[25] <= sure[5000] == trees
+    assert sure[25] > 0.6 * trees
+
+
+@every_root
+def test_strong_arcs_make_it_certain_soon(one_root: bool) -> None:
+    trees = sure = 0
+    for seed in range(400):
+        if SCORES[seed // len(SHARES) % len(SCORES)] == "arcs":
+            n, parts, candidates, starts = problem(seed, 6)
+            certain, _, score = decode(n, parts, new_dual_room(candidates, starts), one_root, 60)
+            trees += score > -np.inf
+            sure += certain
+    assert trees > 30
+    assert sure > 0.95 * trees
+
+
+def test_room_serves_sentences_of_any_length() -> None:
+    problems = [problem(seed, n) for seed, n in [(2, 6), (1, 1), (5, 4), (8, 2), (14, 5)]]
+    first = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(p[2].first) for p in problems]))])
+    candidates = Candidates(first, np.concatenate([p[2].heads for p in problems]))
+    room = new_dual_room(candidates, np.concatenate([[0], np.cumsum([p[0] + 1 for p in problems])]))
+    for n, parts, _, _ in problems * 2:
+        certain, _, score = decode(n, parts, room, True)
+        assert certain
+        assert score == pytest.approx(best_score(parts, n, False, True), abs=1e-7)
+
+
+@every_root
+def test_long_sentence(one_root: bool) -> None:
+    n = 60
+    rng = np.random.default_rng(0)
+    candidates = long_candidates(rng, n)
+    parts, starts = lay_out_alone(candidates)
+    fill(rng, parts, "arcs")
+    projective = np.zeros(n, np.int64)
+    bound = best_projective(parts, n, one_root, new_projective_room(candidates, starts), projective)
+    room = new_dual_room(candidates, starts)
+    certain, _, score = decode(n, parts, room, one_root)
+    assert certain
+    assert score >= bound
+    assert decode(n, parts, room, one_root, 1, projective)[2] >= bound
+    again = decode(n, parts, room, one_root, 1000, projective)
+    assert again[0]
+    assert again[2] == pytest.approx(score, abs=1e-6)
+
+
+@numba.njit
+def best_choice(parts, h, b, alone, alive, child):
+    """The best children of h if it comes by arc b, -1 for the root, by trying all sets."""
+    first, size = parts.chains[2 * h], parts.chains[2 * h + 2] - parts.chains[2 * h]
+    best = -np.inf
+    for chosen in range(1 << size):
+        total, count, allowed = 0.0, 0, True
+        for c in range(2 * h, 2 * h + 2):
+            before, k = 0, parts.chains[c + 1] - parts.chains[c]
+            for j in range(1, k + 2):
+                a = parts.chain[parts.chains[c] + j - 1] if j <= k else -1
+                if a >= 0 and not chosen >> (parts.chains[c] + j - 1 - first) & 1:
+                    continue
+                total += parts.sibling_scores[parts.siblings[c] + before * (k + 1) + j - 1]
+                before = j
+                if a >= 0:
+                    count += 1
+                    total += child[a]
+                    allowed &= alive[a]
+                    if b >= 0:
+                        allowed &= parts.modifiers[a] != parts.heads[b]
+                        total += parts.grandparent_scores[parts.grandparents[a] + b - parts.arcs[h]]
+        if b < 0 and (count == 0 or (alone and count > 1)):
+            allowed = False
+        if allowed:
+            best = max(best, total)
+    return best
+
+
+def test_automata_find_the_best_choice() -> None:
+    for seed in range(60):
+        n, parts, _, _ = problem(seed, 5)
+        rng = np.random.default_rng(seed)
+        arcs, one_root = int(parts.arcs[n + 1]), seed % 2 == 0
+        automata = new_automata(n, arcs)
+        automata.stale[:] = True
+        automata.alive[:] = rng.random(arcs) < 0.8
+        automata.child[:], automata.into[:] = rng.normal(size=(2, arcs))
+        total = solve_automata(parts, n, one_root, automata)
+        assert total == pytest.approx(automata.value.sum())
+        assert not automata.stale.any()
+        root = best_choice(parts, 0, -1, one_root, automata.alive, automata.child)
+        assert automata.value[0] == pytest.approx(root)
+        for h in range(1, n + 1):
+            own = [b for b in range(parts.arcs[h], parts.arcs[h + 1]) if automata.alive[b]]
+            for b in own:
+                expected = automata.into[b] + best_choice(parts, h, b, False, automata.alive, automata.child)
+                assert automata.enter[b] == pytest.approx(expected)
+            if own:
+                assert automata.value[h] == max(automata.enter[own]) == automata.enter[automata.came[h]]
+                out = parts.chain[parts.chains[2 * h] : parts.chains[2 * h + 2]]
+                only = np.zeros(arcs, bool)
+                only[out[automata.taken[out]]] = True
+                b = automata.came[h]
+                fixed = np.where(only, automata.child + 1000.0, -1000.0)
+                expected = best_choice(parts, h, b, False, automata.alive, fixed) - 1000.0 * only.sum()
+                assert automata.value[h] == pytest.approx(automata.into[b] + expected)
+
+
+@every_root
+def test_climbing_ends_where_no_single_change_helps(one_root: bool) -> None:
+    moved = 0
+    for seed in range(60):
+        n, parts, _, _ = problem(3 * seed + 2, 6)  # all heads are candidates
+        heads = np.arange(n)
+        before = score_heads(parts, n, heads)
+        gain = climb(parts, n, one_root, heads)
+        moved += gain > 0
+        assert is_tree(heads.tolist(), one_root)
+        score = score_heads(parts, n, heads)
+        assert score == pytest.approx(before + gain)
+        for k in range(n):
+            for h in range(n + 1):
+                other = heads.copy()
+                other[k] = h
+                if is_tree(other.tolist(), one_root):
+                    assert score_heads(parts, n, other) <= score + 1e-6
+    assert moved > 30
