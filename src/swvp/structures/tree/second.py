@@ -19,6 +19,7 @@ from swvp.compiled import implement, inlined, kernel
 from swvp.structures import operations
 from swvp.structures.operations import Floats, Ints
 from swvp.structures.tree.arcs import Heads, compare, own, square
+from swvp.structures.tree.dual import DualRoom, best_nonprojective, new_dual_room
 from swvp.structures.tree.encode import Keys, Nodes
 from swvp.structures.tree.features import arc_keys, place
 from swvp.structures.tree.part_features import (
@@ -35,6 +36,7 @@ from swvp.structures.tree.second_eisner import ProjectiveRoom, best_projective, 
 __all__ = ["PartModel", "SecondOrder", "new_part_model", "predict_parts"]
 
 ARC, SIBLINGS, GRANDPARENT = range(3)
+MOST_ITERATIONS = 200
 ALMOST_ZERO = 1e-12
 """What is left of amounts that should be 0, in relation to their sum."""
 
@@ -63,6 +65,8 @@ class PartModel(NamedTuple):
     amounts: Floats
     room: PartRoom
     spans: ProjectiveRoom
+    dual: DualRoom
+    solved: Ints
 
 
 def new_part_model(problem: SecondOrder, size: int, *, exact: bool = False, w: Floats | None = None) -> PartModel:
@@ -80,6 +84,8 @@ def new_part_model(problem: SecondOrder, size: int, *, exact: bool = False, w: F
         amounts=np.zeros(sum(map(len, scores)) if len(problem.heads) else 0),
         room=room,
         spans=new_projective_room(problem.candidates, problem.nodes.starts),
+        dual=new_dual_room(problem.candidates, problem.nodes.starts),
+        solved=np.zeros(3, np.int64),
     )
 
 
@@ -102,8 +108,23 @@ def predict_one(problem, model, i):
         start = problem.nodes.starts[i] - i
         for k in range(n):
             parts.arc_scores[parts.index[problem.heads[start + k], k + 1]] -= problem.margin
-    best_projective(parts, n, problem.one_root, model.spans, model.predicted)
+    decode(parts, n, problem.projective, problem.one_root, model)
     return n
+
+
+@kernel
+def decode(parts, n, projective, one_root, model):
+    """Keep the best tree for the scores of the parts; count whether it certainly is the best."""
+    if projective:
+        best_projective(parts, n, one_root, model.spans, model.predicted)
+        model.solved[1] += 1
+    else:
+        certain, iterations, _ = best_nonprojective(
+            parts, n, one_root, MOST_ITERATIONS, model.dual, False, model.predicted
+        )
+        model.solved[1] += certain
+        model.solved[2] += iterations
+    model.solved[0] += 1
 
 
 @implement(operations.find_mistakes, SecondOrder)
