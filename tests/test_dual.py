@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import pytest
 
-from parts_problems import SCORES, SHARES, best_score, fill, lay_out_alone, long_candidates, problem
+from parts_problems import SCORES, SHARES, best_score, fill, lay_out_alone, long_candidates, problem, random_candidates
 from swvp.structures.tree.automata import new_automata, solve_automata
 from swvp.structures.tree.chu_liu_edmonds import chu_liu_edmonds
 from swvp.structures.tree.climb import climb
@@ -14,6 +14,7 @@ from swvp.structures.tree.dual import best_nonprojective, new_dual_room
 from swvp.structures.tree.parts import Candidates, score_heads
 from swvp.structures.tree.plain import is_tree
 from swvp.structures.tree.second_eisner import best_projective, new_projective_room
+from swvp.structures.tree.sparse_edmonds import best_tree_of_arcs
 
 every_root = pytest.mark.parametrize("one_root", [False, True])
 
@@ -187,3 +188,25 @@ def test_climbing_ends_where_no_single_change_helps(one_root: bool) -> None:
                 if is_tree(other.tolist(), one_root):
                     assert score_heads(parts, n, other) <= score + 1e-6
     assert moved > 30
+
+
+@every_root
+def test_best_tree_of_arcs_is_that_of_the_matrix(one_root: bool) -> None:
+    """Of larger sentences too, with cycles in cycles; arcs that are dead do not count."""
+    rng = np.random.default_rng(1)
+    for n in [1, 2, 3, 5, 8, 20, 40] * 20:
+        candidates = long_candidates(rng, n) if n > 8 else random_candidates(rng, n, 0.6)
+        parts, _ = lay_out_alone(candidates)
+        arcs = int(parts.arcs[n + 1])
+        weights = rng.normal(size=arcs) - 2.0 * (parts.heads == 0)
+        alive = rng.random(arcs) < 0.9
+        scores = np.full((n + 1, n + 1), -np.inf)
+        scores[parts.heads[alive], parts.modifiers[alive]] = weights[alive]
+        expected, heads = np.zeros((2, n), np.int64)
+        chu_liu_edmonds(scores, n, one_root, expected)
+        total, greedy = best_tree_of_arcs(parts, n, one_root, alive, weights, heads)
+        assert total == pytest.approx(scores[expected, np.arange(1, n + 1)].sum())
+        assert greedy == pytest.approx(scores[:, 1:].max(axis=0).sum())
+        if total > -np.inf:
+            assert is_tree(heads.tolist(), one_root)
+            assert total == pytest.approx(scores[heads, np.arange(1, n + 1)].sum())

@@ -7,12 +7,10 @@ makes a better tree.
 
 from __future__ import annotations
 
-import numpy as np
-
 from swvp.compiled import inlined, kernel
 from swvp.structures.tree.parts import grandparent, siblings
 
-__all__ = ["climb", "is_tree_of"]
+__all__ = ["climb"]
 
 
 @kernel
@@ -65,7 +63,7 @@ def around(parts, n, heads, m, c, d):
     return total
 
 
-@kernel
+@inlined
 def chain_score(parts, heads, c):
     total, before, k = 0.0, 0, parts.chains[c + 1] - parts.chains[c]
     for j in range(1, k + 1):
@@ -73,19 +71,3 @@ def chain_score(parts, heads, c):
             total += parts.sibling_scores[siblings(parts, c, before, j)]
             before = j
     return total + parts.sibling_scores[siblings(parts, c, before, k + 1)]
-
-
-@kernel
-def is_tree_of(n, heads, one_root):
-    """Whether heads[:n] are a tree, with one child of the root if `one_root`: O(n)."""
-    seen = np.zeros(n + 1, np.int64)
-    roots = 0
-    for start in range(1, n + 1):
-        m = start
-        roots += heads[m - 1] == 0
-        while m > 0 and seen[m] == 0:
-            seen[m] = start
-            m = heads[m - 1]
-        if m > 0 and seen[m] == start:
-            return False
-    return roots == 1 or not one_root

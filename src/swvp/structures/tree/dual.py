@@ -25,9 +25,9 @@ import numpy as np
 from swvp.compiled import inlined, kernel
 from swvp.structures.operations import Floats, Ints
 from swvp.structures.tree.automata import Automata, new_automata, solve_automata
-from swvp.structures.tree.chu_liu_edmonds import chu_liu_edmonds
-from swvp.structures.tree.climb import climb, is_tree_of
+from swvp.structures.tree.climb import climb
 from swvp.structures.tree.parts import Candidates, measure, score_heads
+from swvp.structures.tree.sparse_edmonds import best_tree_of_arcs, is_tree_of
 
 __all__ = ["DualRoom", "best_nonprojective", "new_dual_room"]
 
@@ -41,14 +41,14 @@ SHRINK = 0.8  # to this share, or the search branches
 class DualRoom(NamedTuple):
     """What one sentence needs.
 
-    tree[a] is the weight of an arc in the tree problem; `matrix` has it at [h, m] if the arc is alive, and -inf
-    elsewhere. died[a] is the depth of the search at which an arc died, forced[d] the arc that depth d + 1 is about, and
-    doubts[m] how often the copies disagreed about the head of m. `heads` is the tree of the tree problem.
+    tree[a] is the weight of an arc in the tree problem. died[a] is the depth of the search at which an arc died,
+    forced[d] the arc that depth d + 1 is about, and doubts[m] how often the copies disagreed about the head of m.
+    `heads` is the tree of the tree problem; `came` are the heads that the automata come by, and at first the given
+    tree.
     """
 
     automata: Automata
     tree: Floats
-    matrix: Floats
     died: Ints
     forced: Ints
     doubts: Floats
@@ -62,7 +62,6 @@ def new_dual_room(candidates: Candidates, starts: Ints) -> DualRoom:
     return DualRoom(
         automata=new_automata(words, arcs),
         tree=np.zeros(arcs),
-        matrix=np.zeros((words + 1, words + 1)),
         died=np.zeros(arcs, np.int64),
         forced=np.zeros(words + 1, np.int64),
         doubts=np.zeros(words + 1),
@@ -79,17 +78,24 @@ def best_nonprojective(parts, n, one_root, most, room, given, heads):
     tree is certainly the best one, which it need not be after `most` iterations, their number, and its score: -inf if
     the candidates allow no tree. It is never worse than the best tree of the arcs alone, or than the given one.
     """
-    score = set_up(parts, n, one_root, room, given, heads)
-    if score == -np.inf:
-        return False, 0, score
-    depth, steps, aim, least = 0, 0, np.inf, np.inf
-    for iteration in range(1, most + 1):
-        dual = solve_automata(parts, n, one_root, room.automata)
-        tree_value, greedy = solve_tree(parts, n, one_root, room)
-        dual += tree_value
+    set_up(parts, n, room)
+    if given:
+        for k in range(n):
+            room.came[k] = heads[k]
+    score, small, least, aim = -np.inf, 0.0, np.inf, np.inf
+    depth, steps = np.int64(0), 0  # no constant: for each, Numba would compile anew what it is given to
+    for iteration in range(most + 1):
+        tree_value, greedy = best_tree_of_arcs(parts, n, one_root, room.automata.alive, room.tree, room.heads)
         done = tree_value == -np.inf
+        if iteration == 0:
+            if done:
+                return False, 0, tree_value
+            score = try_trees(parts, n, one_root, room, given, score, heads)
+            share(parts, n, room)
+            continue
         if not done:
-            score = try_trees(parts, n, one_root, room, score, heads)
+            dual = tree_value + solve_automata(parts, n, one_root, room.automata)
+            score = try_trees(parts, n, one_root, room, came_by(parts, n, one_root, room), score, heads)
             small = TOLERANCE * (1.0 + abs(score))
             done = dual - score <= small or not kill(parts, n, room, depth, dual - score - small, tree_value, greedy)
         if done:
@@ -112,68 +118,44 @@ def best_nonprojective(parts, n, one_root, most, room, given, heads):
 
 
 @kernel
-def set_up(parts, n, one_root, room, given, heads):
-    """All arcs are alive and share their scores evenly. Write the first tree; its score, or -inf if there is none."""
-    automata, arcs = room.automata, parts.arcs[n + 1]
+def set_up(parts, n, room):
+    """All arcs are alive, and the tree problem has their scores: its first tree is the best one of the arcs alone."""
     for h in range(n + 1):
-        automata.stale[h], room.doubts[h] = True, 0.0
-        for m in range(n + 1):
-            room.matrix[h, m] = -np.inf
-    for a in range(arcs):
-        room.matrix[parts.heads[a], parts.modifiers[a]] = parts.arc_scores[a]
-    chu_liu_edmonds(room.matrix, n, one_root, room.heads)
-    for m in range(1, n + 1):
-        if parts.index[room.heads[m - 1], m] < 0:
-            return -np.inf
-    for a in range(arcs):
-        automata.alive[a], room.died[a] = True, ALIVE
-        automata.child[a] = automata.into[a] = room.tree[a] = parts.arc_scores[a] / 3.0
-        room.matrix[parts.heads[a], parts.modifiers[a]] = room.tree[a]
-    score = -np.inf
-    if given:
-        score = score_heads(parts, n, heads) + climb(parts, n, one_root, heads)
-    return better_of(parts, n, one_root, room.heads, score, heads)
+        room.doubts[h] = 0.0
+    for a in range(parts.arcs[n + 1]):
+        room.automata.alive[a], room.died[a] = True, ALIVE
+        room.tree[a] = parts.arc_scores[a]
 
 
 @kernel
-def better_of(parts, n, one_root, tree, score, heads):
-    """Replace heads, of the given score, by a better tree. Its score."""
-    x = score_heads(parts, n, tree)
-    if x > score:
-        for k in range(n):
-            heads[k] = tree[k]
-        return x + climb(parts, n, one_root, heads)
-    return score
+def share(parts, n, room):
+    """The copies of an arc get an equal part of its score each."""
+    for h in range(n + 1):
+        room.automata.stale[h] = True
+    for a in range(parts.arcs[n + 1]):
+        weight = parts.arc_scores[a] / 3.0
+        room.automata.child[a] = room.automata.into[a] = weight
+        room.tree[a] = weight
 
 
 @kernel
-def solve_tree(parts, n, one_root, room):
-    """Write the best tree for the weights of the tree problem; its value, and the sum of the best arcs into words."""
-    alive, tree = room.automata.alive, room.tree
-    greedy = 0.0
-    for m in range(1, n + 1):
-        best = -np.inf
-        for a in range(parts.arcs[m], parts.arcs[m + 1]):
-            if alive[a] and tree[a] > best:
-                best, room.heads[m - 1] = tree[a], parts.heads[a]
-        greedy += best
-    if is_tree_of(n, room.heads, one_root):
-        return greedy, greedy
-    chu_liu_edmonds(room.matrix, n, one_root, room.heads)
-    total = 0.0
-    for m in range(1, n + 1):
-        total += room.matrix[room.heads[m - 1], m]
-    return total, greedy
-
-
-@kernel
-def try_trees(parts, n, one_root, room, score, heads):
-    """Replace heads by a better tree that the problems found. Its score."""
-    score = better_of(parts, n, one_root, room.heads, score, heads)
+def came_by(parts, n, one_root, room):
+    """Write the heads that the automata come by; whether they are a tree."""
     for m in range(1, n + 1):
         room.came[m - 1] = parts.heads[room.automata.came[m]]
-    if is_tree_of(n, room.came, one_root):
-        score = better_of(parts, n, one_root, room.came, score, heads)
+    return is_tree_of(n, room.came, one_root)
+
+
+@kernel
+def try_trees(parts, n, one_root, room, both, score, heads):
+    """Replace heads, of the given score, by a better tree: that of the tree problem or, if `both`, came. Its score."""
+    for turn in range(2 if both else 1):
+        tree = room.came if turn else room.heads
+        x = score_heads(parts, n, tree)
+        if x > score:
+            for k in range(n):
+                heads[k] = tree[k]
+            score = x + climb(parts, n, one_root, heads)
     return score
 
 
@@ -210,7 +192,6 @@ def die(parts, room, a, depth):
     automata = room.automata
     h, m = parts.heads[a], parts.modifiers[a]
     automata.alive[a], room.died[a] = False, depth
-    room.matrix[h, m] = -np.inf
     automata.stale[m] |= automata.came[m] == a
     automata.stale[h] |= automata.taken[a]
     automata.taken[a] = False
@@ -244,7 +225,6 @@ def revive(parts, n, room, depth):
         if not room.automata.alive[a] and room.died[a] > depth:
             h, m = parts.heads[a], parts.modifiers[a]
             room.automata.alive[a], room.died[a] = True, ALIVE
-            room.matrix[h, m] = room.tree[a]
             room.automata.stale[h] = room.automata.stale[m] = True
     die(parts, room, room.forced[depth], depth)
 
@@ -270,7 +250,6 @@ def move(parts, n, room, size):
                     automata.child[a] -= step * (x - mean)
                     automata.into[a] -= step * (y - mean)
                     room.tree[a] -= step * (z - mean)
-                    room.matrix[h, m] = room.tree[a]
                     automata.stale[h] = automata.stale[m] = True
                     room.doubts[m] += 1.0
         if changes == 0:

@@ -1,0 +1,127 @@
+"""Owns the best tree of weighted arcs over candidate heads: Chu–Liu–Edmonds on lists of arcs.
+
+It is the algorithm of `chu_liu_edmonds`, whose work is that of all pairs of words: here a node's arcs are those of its
+words. If the best arcs of all words are a tree, it is the best one. Else a path follows best arcs back from a word;
+where it meets itself, the cycle becomes one node, and an arc into it is worth its weight less that of the arc it
+replaces. If the root may have one child and has more, all is done again with its arcs on a lower level than others.
+
+Ties: the first arc of the words in the order in which they joined a node, and of one word the smallest head.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swvp.compiled import kernel
+
+__all__ = ["best_tree_of_arcs", "is_tree_of"]
+
+
+@kernel
+def best_tree_of_arcs(parts, n, one_root, alive, weights, heads):
+    """Write the best tree of the arcs that are alive into heads[:n], with one child of the root if `one_root`.
+
+    Returns its weight, -inf if there is none, and the sum of the best weights into each word.
+    """
+    greedy = 0.0
+    for m in range(1, n + 1):
+        best = -np.inf
+        for a in range(parts.arcs[m], parts.arcs[m + 1]):
+            if alive[a] and weights[a] > best:
+                best, heads[m - 1] = weights[a], parts.heads[a]
+        greedy += best
+    if greedy == -np.inf or is_tree_of(n, heads, one_root):
+        return greedy, greedy
+    for strict in range(2):
+        if not contract(parts, n, strict, alive, weights, heads):
+            return -np.inf, greedy
+        total, roots = 0.0, 0
+        for m in range(1, n + 1):
+            total += weights[parts.index[heads[m - 1], m]]
+            roots += heads[m - 1] == 0
+        if roots == 1 or not one_root:
+            return total, greedy
+    return -np.inf, greedy
+
+
+@kernel
+def contract(parts, n, strict, alive, weights, heads):
+    """Write the heads of the best tree, with as few children of the root as possible if `strict`; is there one?
+
+    row[m] is the first word of the node that m is in, the others follow by `after` up to last[row]. Nodes are numbered
+    in the order they are made, words first; made[r] is the node of row r.
+    """
+    arcs = parts.arcs[n + 1]
+    value, level = weights[:arcs].copy(), np.zeros(arcs, np.int64)
+    for a in range(arcs):
+        level[a] = -1 if strict and parts.heads[a] == 0 else 0
+    row, made, last = np.arange(n + 1), np.arange(n + 1), np.arange(n + 1)
+    after = np.zeros(n + 1, np.int64)
+    nodes = n + 1
+    parent, arc = np.zeros(2 * n + 1, np.int64), np.zeros(2 * n + 1, np.int64)
+    path, place = np.zeros(n + 1, np.int64), np.full(n + 1, -1)
+    done = np.zeros(n + 1, np.bool_)
+    done[0] = True
+    for start in range(1, n + 1):
+        r, length = row[start], 0
+        while not done[r]:
+            if place[r] >= 0:
+                first = place[r]
+                for p in range(first, length):
+                    c = path[p]
+                    less_x, less_y = value[arc[made[c]]], level[arc[made[c]]]
+                    m = c
+                    while m > 0:
+                        row[m] = r
+                        for a in range(parts.arcs[m], parts.arcs[m + 1]):
+                            value[a] -= less_x
+                            level[a] -= less_y
+                        m = after[m] if m != last[c] else 0
+                    if p > first:
+                        after[last[r]], last[r] = c, last[c]
+                    parent[made[c]], place[c] = nodes, -1
+                made[r] = nodes
+                nodes += 1
+                length = first
+            path[length], place[r] = r, length
+            length += 1
+            best, x, y = -1, 0.0, 0
+            m = r
+            while m > 0:
+                for a in range(parts.arcs[m], parts.arcs[m + 1]):
+                    if not alive[a] or row[parts.heads[a]] == r:
+                        continue
+                    if best < 0 or level[a] > y or (level[a] == y and value[a] > x):
+                        best, x, y = a, value[a], level[a]
+                m = after[m] if m != last[r] else 0
+            if best < 0:
+                return False
+            arc[made[r]] = best
+            r = row[parts.heads[best]]
+        for p in range(length):
+            done[path[p]], place[path[p]] = True, -1
+    replaced = np.zeros(nodes, np.bool_)
+    for node in range(nodes - 1, 0, -1):
+        if not replaced[node]:
+            m = parts.modifiers[arc[node]]
+            heads[m - 1] = parts.heads[arc[node]]
+            while m != node:
+                replaced[m] = True
+                m = parent[m]
+    return True
+
+
+@kernel
+def is_tree_of(n, heads, one_root):
+    """Whether heads[:n] are a tree, with one child of the root if `one_root`: O(n)."""
+    seen = np.zeros(n + 1, np.int64)
+    roots = 0
+    for start in range(1, n + 1):
+        m = start
+        roots += heads[m - 1] == 0
+        while m > 0 and seen[m] == 0:
+            seen[m] = start
+            m = heads[m - 1]
+        if m > 0 and seen[m] == start:
+            return False
+    return roots == 1 or not one_root
