@@ -184,6 +184,7 @@ def test_its_file(projective, one_root):
         {"most": 10**9},
         {"most": True},
         {"threshold": "x"},
+        {"threshold": None},
         {"threshold": -1.0},
         {"threshold": float("nan")},
         {"projective": 1},
@@ -199,3 +200,16 @@ def test_weights_of_another_size():
     pruner, _, _ = fitted()
     with pytest.raises(ValueError, match="of another size"):
         Pruner.rebuild(pruner.meta() | {"size": 2}, pruner.arrays())
+
+
+def test_weights_that_are_no_numbers():
+    pruner, _, _ = fitted()
+    arrays = pruner.arrays()
+    arrays["weights values"][0] = np.nan
+    with pytest.raises(InputError, match="weights of the pruner"):
+        Pruner.rebuild(pruner.meta(), arrays)
+
+
+def test_the_threshold_depends_on_the_kind_of_trees():
+    assert Pruner().threshold > Pruner(projective=True).threshold == 1.5e-4
+    assert Pruner(projective=True, threshold=0.5).threshold == 0.5

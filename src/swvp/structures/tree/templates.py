@@ -240,7 +240,8 @@ def light() -> list[str]:
     lines += ["h.tag & m.tag", f"{hw} & m.marker"]
     for side in "hm":
         lines += [f"{pair} & {side}.{what}" for what in ("pos[-1]", "pos[+1]", "marker", "verbs")]
-        lines += [f"{pair} & lower({side}.word[{k}])" for k in ("-1", "+1")]
+        for k in ("-1", "+1"):
+            lines += [f"{pair} & lower({side}.word[{k}])", f"h.tag & m.tag & {side}.tag[{k}]"]
     lines += [f"{pair} & h.marker & m.marker", "distance"]
     lines += [f"{sides} & distance" for sides in (hp, mp, hw, mw, pair)]
     return [*lines, f"{pair} & verbs & punctuation & coordinators", f"{pair} & between.pos"]
