@@ -278,7 +278,10 @@ def test_what_cannot_be_parsed_is_one_line_and_nothing_is_written(trained, refus
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--features", "turbos"], "features 'turbos': neither a preset (first-order, turbo) nor a file of templates"),
+        (
+            ["--features", "turbos"],
+            "features 'turbos': neither a preset (first-order, turbo, light) nor a file of templates",
+        ),
         (["--features", "templates"], "unknown column in templates line 2: 'poss' (did you mean 'pos'?)"),
         (["--rule", "a-wn"], "unknown gamma 'wn'"),
         (["--hashed", "1000"], "hashed must be a power of 2"),

@@ -7,6 +7,8 @@ import pytest
 from scipy.special import logsumexp
 
 from swvp.structures.tree import elimination
+from swvp.structures.tree.inside_outside import projective_logarithms
+from swvp.structures.tree.inside_outside_products import projective_products
 from swvp.structures.tree.marginals import arc_marginals
 from test_tree_decoders import WAYS, all_trees, every_kind, matrix
 
@@ -86,6 +88,25 @@ def test_both_ways_agree(one_root):
                 slope = elimination.slopes(weight, n, one_root, sums)
                 log_slope = elimination.slopes_logarithms(logs, n, one_root, log_sums)
                 np.testing.assert_allclose(slope * np.exp(scaled), np.exp(log_slope + scaled), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("one_root", [False, True])
+def test_projective_products_and_logarithms_agree(one_root):
+    random = np.random.default_rng(26)
+    said = 0
+    for way in ("normal", "cycles", "few forbidden", "forbidden"):
+        for n, size in ((1, 1.0), (2, 1.0), (12, 1.0), (30, 1.0), (12, 15.0), (40, 6.0), (60, 40.0)):
+            scores = np.ascontiguousarray(matrix(random, n, way)[: n + 1, : n + 1]) * size
+            products, logarithms = np.zeros((2, n + 1, n + 1))
+            log_z, right = projective_products(scores, n, one_root, products)
+            expected = projective_logarithms(scores, n, one_root, logarithms)
+            if right:
+                assert log_z == pytest.approx(expected, rel=1e-12, abs=1e-11)
+                np.testing.assert_allclose(products, logarithms, rtol=0, atol=1e-11)
+            else:
+                assert not products.any()
+            said += right
+    assert 10 < said < 28  # where Z is too small, logarithms
 
 
 @pytest.mark.parametrize("one_root", [False, True])

@@ -26,7 +26,7 @@ class DependencyParser(Parser, BaseEstimator):  # type: ignore[misc]
     average : bool
         Predict with the averaged weights (better, as a rule) instead of the last ones.
     features : str or list of str
-        A preset ("first-order", "turbo") or templates; see `swvp.structures.tree.templates`.
+        A preset ("first-order", "turbo", "light") or templates; see `swvp.structures.tree.templates`.
     projective : bool
         Only trees without crossing arcs (Eisner's algorithm); else all trees (Chu–Liu–Edmonds).
     one_root : bool

@@ -158,7 +158,9 @@ def parser(
     several_roots: Annotated[
         bool, typer.Option("--several-roots", help="Several words of a sentence may have head 0.")
     ] = False,
-    features: Annotated[str, typer.Option(help="Preset (first-order, turbo) or a file of templates.")] = "first-order",
+    features: Annotated[
+        str, typer.Option(help="Preset (first-order, turbo, light) or a file of templates.")
+    ] = "first-order",
     labels: Annotated[bool, typer.Option(help="Learn the labels of arcs too, in a second stage.")] = True,
     prune: Annotated[bool, typer.Option(help="Look only at arcs of tags and lengths seen in training.")] = True,
     margin: Annotated[float, typer.Option(help="By how much gold arcs must win; 0 is the perceptron's.")] = 1.0,

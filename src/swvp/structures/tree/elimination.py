@@ -102,43 +102,56 @@ def eliminate(scaled, weight, n, one_root, sums, order):
             if total > 0.0:
                 break
         if total == 0.0:
-            return -np.inf, True
+            return -np.inf, is_safe(weight, n)
         if u != v:
             exchange(weight, v, u, n, order)
         sums[v] = total
         log_product += np.log(total)
-        lost = False
         for h in range(v):
             factor = weight[h, v] / total
             if factor > 0.0:
                 for m in range(1, v):
-                    x = weight[v, m]
-                    weight[h, m] += factor * x
-                    lost |= (x > 0.0) & (weight[h, m] < SMALLEST)
-        for m in range(1, v):
-            lost |= weight[0, m] > 1.0 / SMALLEST
-        if lost:
-            return 0.0, False
-    return log_product, True
+                    weight[h, m] += factor * weight[v, m]
+    return log_product, is_safe(weight, n)
+
+
+@kernel
+def is_safe(weight, n):
+    """Whether no weight of an arc is too small or too large. Each is as it was when its word was taken out."""
+    for m in range(1, n + 1):
+        if not weight[0, m] <= 1.0 / SMALLEST:
+            return False
+        for h in range(n + 1):
+            if 0.0 < weight[h, m] < SMALLEST:
+                return False
+    return True
 
 
 @kernel
 def slopes(weight, n, one_root, sums):
-    """D[h, m] after `eliminate`, for the words in its order."""
-    slope = np.zeros((n + 1, n + 1))
+    """D[h, m] after `eliminate`, for the words in its order; only where W[h, m] is not 0, which is all that is used."""
+    slope, turned = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1))  # [h, m] and [m, h]
     e = np.zeros(n + 1)
     for v in range(1, n + 1):
+        e[:v] = 0.0
+        for m in range(1, v):
+            x = weight[v, m]
+            if x > 0.0:
+                for h in range(v):
+                    e[h] += turned[m, h] * x
         rest = 1.0
         for h in range(v):
             factor = weight[h, v] / sums[v]
-            e[h] = 0.0
-            for m in range(1, v):
-                e[h] += slope[h, m] * weight[v, m]
-            rest -= factor * e[h]
-            for m in range(1, v):
-                slope[v, m] += factor * slope[h, m]
+            if factor > 0.0:
+                rest -= factor * e[h]
+                for m in range(1, v):
+                    slope[v, m] += factor * slope[h, m]
+        for m in range(1, v):
+            turned[m, v] = slope[v, m]
         for h in range(v):
-            slope[h, v] = (e[h] if one_root and h == 0 and v > 1 else e[h] + rest) / sums[v]
+            if weight[h, v] > 0.0:
+                slope[h, v] = (e[h] if one_root and h == 0 and v > 1 else e[h] + rest) / sums[v]
+                turned[v, h] = slope[h, v]
     return slope
 
 

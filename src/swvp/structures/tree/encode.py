@@ -21,7 +21,7 @@ from swvp.structures.tree.context import Columns, flags_of
 from swvp.structures.tree.pruning import all_allowed
 from swvp.structures.tree.templates import ARC_ATOMS, ArcTemplate, SideAtom
 
-__all__ = ["Nodes", "Ranks", "Tables", "encode", "ranks_of", "tables_of"]
+__all__ = ["Nodes", "Ranks", "Slot", "Tables", "encode", "ranks_of", "slots_of", "tables_of"]
 
 Keys = NDArray[np.uint64]
 Ranks = Mapping[str, Mapping[str, int]]
@@ -171,14 +171,17 @@ def sides_of(
     return found
 
 
-def tables_of(templates: Sequence[ArcTemplate], slots: list[Slot] | None = None) -> tuple[list[ArcTemplate], Tables]:
+def tables_of(
+    templates: Sequence[ArcTemplate], slots: Sequence[Slot] | None = None
+) -> tuple[list[ArcTemplate], Tables]:
     """The templates in the order of their groups, and their tables; nothing is pruned.
 
-    Where nodes are encoded for more templates than these, `slots` are those of all.
+    The slots are those of nodes that several lists of templates look at; without them, what `encode` makes of the
+    ordered templates.
     """
     groups = sorted({group_of(template) for template in templates} | {(group, 0) for group in range(ARC)})
     ordered = sorted(templates, key=lambda template: groups.index(group_of(template)))
-    slots = slots_of(ordered) if slots is None else slots
+    slots = slots_of(ordered) if slots is None else list(slots)
     columns = {template.between for template in ordered if template.between}
     if len(columns) > 1:
         raise InputError(f"features: between.{' and between.'.join(sorted(columns))} exclude each other; use one")
@@ -218,12 +221,18 @@ def parts_of(feats: str) -> list[str]:
     return [part for part in feats.split("|") if part and part != NONE]
 
 
-def encode(columns: Columns, offsets: Ints, templates: Sequence[Template], ranks: Ranks) -> Nodes:
-    """The nodes of the sentences offsets[i]:offsets[i + 1], for ordered templates."""
+def encode(
+    columns: Columns,
+    offsets: Ints,
+    templates: Sequence[Template],
+    ranks: Ranks,
+    slots: Sequence[Slot] | None = None,
+) -> Nodes:
+    """The nodes of the sentences offsets[i]:offsets[i + 1], for ordered templates, or for these slots if given."""
     starts = offsets + np.arange(len(offsets))
     words = np.ones(starts[-1], bool)
     words[starts[:-1]] = False
-    slots = slots_of(templates)
+    slots = slots_of(templates) if slots is None else slots
     atoms = np.full((starts[-1], len(slots)), hashed(ROOT), np.uint64)
     for s, (name, function, number) in enumerate(slots):
         strings, ids = columns[name]

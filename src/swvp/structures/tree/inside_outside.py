@@ -2,7 +2,8 @@
 
 The names are those of `eisner`; every value is the logarithm of a sum. The derivative of log Z by an arc's score is
 the arc's probability. On the way back each value hands its own derivative to those it is made of, in proportion.
-Nothing is subtracted, so all is as precise as the logarithms are; columns are scaled to keep those small.
+Nothing is subtracted, so all is as precise as the logarithms are; columns are scaled to keep those small. Most
+sentences do without logarithms (`inside_outside_products`), which takes a tenth of the time.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import numpy as np
 
 from swvp.compiled import kernel
 from swvp.structures.tree.elimination import scale
+from swvp.structures.tree.inside_outside_products import projective_products
 
 __all__ = ["projective_marginals"]
 
@@ -18,6 +20,13 @@ __all__ = ["projective_marginals"]
 @kernel
 def projective_marginals(scores, n, one_root, marginals):
     """log Z of the projective trees of n words; writes P(h → m | x) into `marginals`, which is 0 before."""
+    log_z, right = projective_products(scores, n, one_root, marginals)
+    return log_z if right else projective_logarithms(scores, n, one_root, marginals)
+
+
+@kernel
+def projective_logarithms(scores, n, one_root, marginals):
+    """`projective_marginals` for every input, slowly."""
     scaled, common = scale(scores, n, False)
     right = np.full((n + 1, n + 1), -np.inf)  # [s, t]
     left = np.full((n + 1, n + 1), -np.inf)  # [t, s]: the end that is summed over comes last

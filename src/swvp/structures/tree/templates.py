@@ -250,4 +250,19 @@ def first_order() -> list[str]:
     return [*lines, *(f"{sides} & between.pos" for sides in (pair, f"{hw} & {mp}", f"{hp} & {mw}"))]
 
 
-PRESETS = {"first-order": first_order(), "turbo": turbo()}
+def light() -> list[str]:
+    """What the pruner looks at: few templates, those that keep the most gold heads among few others."""
+    hw, hp, mw, mp = W.format("h"), "h.pos", W.format("m"), "m.pos"
+    pair = f"{hp} & {mp}"
+    lines = ["bias", hp, hw, f"{hw} & {hp}", "h.pos[-1]", "h.pos[+1]", pair, f"{hp} & {mw}", f"{hw} & {mp}"]
+    lines += ["h.tag & m.tag", f"{hw} & m.marker"]
+    for side in "hm":
+        lines += [f"{pair} & {side}.{what}" for what in ("pos[-1]", "pos[+1]", "marker", "verbs")]
+        for k in ("-1", "+1"):
+            lines += [f"{pair} & lower({side}.word[{k}])", f"h.tag & m.tag & {side}.tag[{k}]"]
+    lines += [f"{pair} & h.marker & m.marker", "distance"]
+    lines += [f"{sides} & distance" for sides in (hp, mp, hw, mw, pair)]
+    return [*lines, f"{pair} & verbs & punctuation & coordinators", f"{pair} & between.pos"]
+
+
+PRESETS = {"first-order": first_order(), "turbo": turbo(), "light": light()}

@@ -1,0 +1,154 @@
+"""Owns the pruner: which heads each word may have, learnt from trees before a parser of many parts is.
+
+It is a log-linear model of arcs (`swvp.structures.tree.pruner`) with few templates. A word keeps the heads that are
+not much less probable than its best one, and always those of the pruner's own best tree: so there is a tree among what
+is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swvp.errors import InputError
+from swvp.storage.models import fill, must, sparse, strings
+from swvp.structures.operations import Floats, Ints
+from swvp.structures.tree.arcs import Heads
+from swvp.structures.tree.encode import Nodes, Slot, Tables, tables_of
+from swvp.structures.tree.features import Room, new_room
+from swvp.structures.tree.parts import Candidates
+from swvp.structures.tree.pruner import SMALL, keep_heads, learn
+from swvp.structures.tree.pruning import Pruned, all_allowed
+from swvp.structures.tree.templates import PRESETS, parse_arc_templates
+from swvp.training.options import in_shares
+
+__all__ = ["Pruner", "kept"]
+
+SIZE = 2**19
+MOST_WEIGHTS = 2**28
+MOST_HEADS = 1000
+EPOCHS = 2
+THRESHOLD, PROJECTIVE_THRESHOLD = 1.5e-3, 1.5e-4
+"""Fewer trees, surer probabilities: with both about as many heads are kept."""
+RATE = 0.15
+
+Loss = Callable[[int, float], object]
+"""Is told the number of a pass, from 1, and its log-loss per word."""
+
+
+class Pruner:
+    """Heads for words: `fit` learns, `candidates` prunes.
+
+    `features` are templates of arcs, `size` how many weights they share, a power of 2. A word keeps at most `most`
+    heads, each at least `threshold` times as probable as its best one, and those of the best tree.
+    """
+
+    w: Floats
+
+    def __init__(
+        self,
+        features: Sequence[str] = PRESETS["light"],
+        *,
+        projective: bool = False,
+        one_root: bool = True,
+        most: int = 10,
+        threshold: float | None = None,
+        size: int = SIZE,
+    ):
+        if type(size) is not int or not 2 <= size <= MOST_WEIGHTS or size & (size - 1):
+            raise InputError(f"size must be a power of 2 from 2 to {MOST_WEIGHTS}, not {size!r}")
+        if type(most) is not int or not 1 <= most <= MOST_HEADS:
+            raise InputError(f"most must be a whole number from 1 to {MOST_HEADS}, not {most!r}")
+        if threshold is None:
+            threshold = PROJECTIVE_THRESHOLD if projective else THRESHOLD
+        if type(threshold) not in (int, float) or not 0 <= threshold <= 1:
+            raise InputError(f"threshold must be a number from 0 to 1, not {threshold!r}")
+        self.projective, self.one_root = bool(projective), bool(one_root)
+        self.most, self.threshold, self.size = most, float(threshold), size
+        self.templates, self.tables = tables_of(parse_arc_templates(features, "pruner"))
+
+    def look_at(self, slots: Sequence[Slot], longest: NDArray[np.int32]) -> Self:
+        """From now on nodes have these slots, and arcs are looked at that `longest` allows."""
+        self.tables = tables_of(self.templates, slots)[1]._replace(longest=longest)
+        return self
+
+    def fit(
+        self,
+        nodes: Nodes,
+        heads: Heads,
+        *,
+        orders: np.random.Generator,
+        epochs: int = EPOCHS,
+        watch: Loss | None = None,
+    ) -> Self:
+        """Learn from the trees of nodes, in `epochs` passes, each in an order of its own."""
+        w, squares, room = np.zeros(self.size), np.ones(self.size), self._room(nodes)
+        mode = self.projective, self.one_root
+        for epoch in range(1, epochs + 1):
+            order = orders.permutation(len(nodes.starts) - 1)
+            loss = learn(nodes, self.tables, self._every(), heads, order, *mode, w, squares, room, RATE, SMALL)
+            if watch is not None:
+                watch(epoch, float(loss) / max(len(heads), 1))
+        self.w = w
+        return self
+
+    def candidates(self, nodes: Nodes, gold: Heads | None = None, n_jobs: int = 1) -> Candidates:
+        """The heads that words keep; the gold ones among them, if given."""
+        words = int(nodes.starts[-1]) - len(nodes.starts) + 1
+        heads = np.zeros(0, np.int32) if gold is None else gold
+        found, counts = np.zeros((words, self.most + 2), np.int32), np.zeros(words, np.int32)
+        mode = self.projective, self.one_root
+
+        def fill_in(first: int, end: int) -> None:
+            room, rule = self._room(nodes), (self.most, self.threshold)
+            keep_heads(nodes, self.tables, self._every(), heads, first, end, *mode, self.w, room, *rule, found, counts)
+
+        in_shares(fill_in, len(nodes.starts) - 1, n_jobs)
+        first = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+        return Candidates(first, found[np.arange(self.most + 2) < counts[:, None]])
+
+    def meta(self) -> dict[str, Any]:
+        """What a model file says of it beside the arrays."""
+        return {
+            "templates": [template.text for template in self.templates],
+            "projective": self.projective,
+            "one_root": self.one_root,
+            "most": self.most,
+            "threshold": self.threshold,
+            "size": self.size,
+        }
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Its weights, for a model file."""
+        return sparse("weights", self.w)
+
+    @classmethod
+    def rebuild(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        """The pruner of a model file; `look_at` says what its nodes are like."""
+        must(type(meta["projective"]) is bool and type(meta["one_root"]) is bool, "kind of trees")
+        must(type(meta["threshold"]) is float, "threshold")
+        options = {name: meta[name] for name in ("projective", "one_root", "most", "threshold", "size")}
+        found = cls(strings(meta["templates"]), **options)
+        must([template.text for template in found.templates] == meta["templates"], "templates of the pruner")
+        found.w = np.zeros(found.size)
+        fill(found.w, arrays, "weights", new=True)
+        must(bool(np.isfinite(found.w).all()), "weights of the pruner")
+        return found
+
+    def _room(self, nodes: Nodes) -> Room:
+        return new_room(self.tables, nodes, int(np.diff(nodes.starts).max(initial=1)) - 1)
+
+    def _every(self) -> Tables:
+        return self.tables._replace(longest=all_allowed())
+
+
+def kept(candidates: Candidates, starts: Ints, heads: Heads) -> Pruned:
+    """What is left of the trees of a treebank, and how many heads a word has."""
+    words = max(len(heads), 1)
+    right = candidates.heads == np.repeat(heads, np.diff(candidates.first))
+    arcs = int(((np.diff(starts) - 1) ** 2).sum())
+    size = len(candidates.heads)
+    return Pruned(int(np.count_nonzero(right)) / words, size / words, size / max(arcs, 1))

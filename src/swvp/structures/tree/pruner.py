@@ -1,0 +1,115 @@
+"""Owns the kernels of the pruner: an arc-factored log-linear model that says which heads a word may have.
+
+P(y | x) ∝ exp(w·φ(x, y)) over the trees of a sentence, and the gradient of log P(y | x) by w is
+
+    Σ_arcs ([arc in y] - P(arc | x))·φ(arc).
+
+Only arcs are looked at that tags and lengths allow (`swvp.structures.tree.pruning`); in a sentence where every tree
+has an arc that they do not allow, all arcs are. `every` are the tables with which all arcs are allowed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swvp.compiled import kernel
+from swvp.structures.tree.arcs import decode
+from swvp.structures.tree.features import arc_keys, score_sentence
+from swvp.structures.tree.marginals import arc_marginals
+
+__all__ = ["keep_heads", "learn", "posteriors"]
+
+SMALL = 1e-3
+"""Arcs whose probability is so near to what it should be are not learnt from."""
+
+
+@kernel
+def posteriors(nodes, tables, every, i, w, projective, one_root, room):
+    """Score the arcs of sentence i; return its length, log Z and P(h → m | x), [h, m]."""
+    n = score_sentence(nodes, tables, i, w, None, room)
+    log_z, found = arc_marginals(room.scores, n, projective, one_root)
+    if log_z == -np.inf:
+        score_sentence(nodes, every, i, w, None, room)
+        log_z, found = arc_marginals(room.scores, n, projective, one_root)
+    return n, log_z, found
+
+
+@kernel
+def learn(nodes, tables, every, heads, order, projective, one_root, w, squares, room, rate, small):
+    """One pass over the sentences in an order: a step along the gradient of each, as long as AdaGrad says."""
+    mask = np.uint64(len(w) - 1)
+    loss = 0.0
+    for i in order:
+        first = nodes.starts[i]
+        n, log_z, found = posteriors(nodes, tables, every, i, w, projective, one_root, room)
+        loss += log_z
+        for m in range(1, n + 1):
+            gold = heads[first - i + m - 1]
+            loss -= room.scores[gold, m]
+            for h in range(n + 1):
+                slope = -found[h, m]
+                if h == gold:
+                    slope += 1.0
+                if abs(slope) > small and h != m:
+                    for f in range(arc_keys(nodes, tables, first, h, m, room, room.found)):
+                        at = room.found[f] & mask
+                        squares[at] += slope * slope
+                        w[at] += rate * slope / np.sqrt(squares[at])
+    return loss
+
+
+@kernel
+def keep_heads(nodes, tables, every, gold, first, end, projective, one_root, w, room, most, threshold, out, counts):
+    """Write the heads that the words of the sentences first:end keep, out[word, :counts[word]], increasing.
+
+    Those are at most `most`, the most probable ones, each at least `threshold` times as probable as the best; and,
+    whatever they are, those of the best tree and of the gold tree, if it is given.
+    """
+    longest = 0
+    for i in range(first, end):
+        longest = max(longest, nodes.starts[i + 1] - nodes.starts[i] - 1)
+    tree, chosen = np.zeros(longest, np.int64), np.zeros(most + 2, np.int64)
+    for i in range(first, end):
+        n, _, found = posteriors(nodes, tables, every, i, w, projective, one_root, room)
+        decode(room.scores, n, projective, one_root, tree)
+        word = nodes.starts[i] - i
+        for m in range(1, n + 1):
+            size = best_heads(found, n, m, most, threshold, chosen)
+            size = with_head(tree[m - 1], chosen, size)
+            if len(gold):
+                size = with_head(gold[word + m - 1], chosen, size)
+            chosen[:size].sort()
+            for k in range(size):
+                out[word + m - 1, k] = chosen[k]
+            counts[word + m - 1] = size
+
+
+@kernel
+def best_heads(found, n, m, most, threshold, chosen):
+    """Write the most probable heads of word m, the best first; of equals the smallest. Return how many there are."""
+    best = 0.0
+    for h in range(n + 1):
+        best = max(best, found[h, m])
+    least = threshold * best
+    size = 0
+    for h in range(n + 1):
+        p = found[h, m]
+        if p < least or p == 0.0 or (size == most and p <= found[chosen[size - 1], m]):
+            continue
+        size += size < most
+        k = size - 1
+        while k > 0 and found[chosen[k - 1], m] < p:
+            chosen[k] = chosen[k - 1]
+            k -= 1
+        chosen[k] = h
+    return size
+
+
+@kernel
+def with_head(head, chosen, size):
+    """Add a head that is not there yet; return how many there are."""
+    for k in range(size):
+        if chosen[k] == head:
+            return size
+    chosen[size] = head
+    return size + 1
