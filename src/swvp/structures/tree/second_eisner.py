@@ -13,7 +13,7 @@ C the complete spans, O the open ones, and the ranks of a chain as in `parts`:
 
 Spans are made from the narrowest to the widest, each side of each head in turn, only for arcs there are: with k heads
 for each word that is O(k² n²), and O(n³) for the chain of the root if it may have several children. A span that would
-hold g is none. The way back looks for the maxima again, along one tree. Ties: the nearest child.
+hold g is never used. The way back looks for the maxima again, along one tree. Ties: the nearest child.
 """
 
 from __future__ import annotations

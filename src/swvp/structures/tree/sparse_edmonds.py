@@ -3,7 +3,8 @@
 It is the algorithm of `chu_liu_edmonds`, whose work is that of all pairs of words: here a node's arcs are those of its
 words. If the best arcs of all words are a tree, it is the best one. Else a path follows best arcs back from a word;
 where it meets itself, the cycle becomes one node, and an arc into it is worth its weight less that of the arc it
-replaces. If the root may have one child and has more, all is done again with its arcs on a lower level than others.
+replaces. If the root may have one child and has more, all is done again, and an arc of the root is the best one into a
+node only if there is no other; no cycle has such an arc, so that none is worth more for it.
 
 Ties: the first arc of the words in the order in which they joined a node, and of one word the smallest head.
 """
@@ -32,8 +33,8 @@ def best_tree_of_arcs(parts, n, one_root, alive, weights, heads):
         greedy += best
     if greedy == -np.inf or is_tree_of(n, heads, one_root):
         return greedy, greedy
-    for strict in range(2):
-        if not contract(parts, n, strict, alive, weights, heads):
+    for turn in range(2):
+        if not contract(parts, n, turn > 0, alive, weights, heads):
             return -np.inf, greedy
         total, roots = 0.0, 0
         for m in range(1, n + 1):
@@ -52,9 +53,7 @@ def contract(parts, n, strict, alive, weights, heads):
     in the order they are made, words first; made[r] is the node of row r.
     """
     arcs = parts.arcs[n + 1]
-    value, level = weights[:arcs].copy(), np.zeros(arcs, np.int64)
-    for a in range(arcs):
-        level[a] = -1 if strict and parts.heads[a] == 0 else 0
+    value = weights[:arcs].copy()
     row, made, last = np.arange(n + 1), np.arange(n + 1), np.arange(n + 1)
     after = np.zeros(n + 1, np.int64)
     nodes = n + 1
@@ -69,13 +68,12 @@ def contract(parts, n, strict, alive, weights, heads):
                 first = place[r]
                 for p in range(first, length):
                     c = path[p]
-                    less_x, less_y = value[arc[made[c]]], level[arc[made[c]]]
+                    less = value[arc[made[c]]]
                     m = c
                     while m > 0:
                         row[m] = r
                         for a in range(parts.arcs[m], parts.arcs[m + 1]):
-                            value[a] -= less_x
-                            level[a] -= less_y
+                            value[a] -= less
                         m = after[m] if m != last[c] else 0
                     if p > first:
                         after[last[r]], last[r] = c, last[c]
@@ -85,14 +83,15 @@ def contract(parts, n, strict, alive, weights, heads):
                 length = first
             path[length], place[r] = r, length
             length += 1
-            best, x, y = -1, 0.0, 0
+            best, x, best_low = -1, 0.0, False
             m = r
             while m > 0:
                 for a in range(parts.arcs[m], parts.arcs[m + 1]):
                     if not alive[a] or row[parts.heads[a]] == r:
                         continue
-                    if best < 0 or level[a] > y or (level[a] == y and value[a] > x):
-                        best, x, y = a, value[a], level[a]
+                    low = strict and parts.heads[a] == 0
+                    if best < 0 or (best_low and not low) or (low == best_low and value[a] > x):
+                        best, x, best_low = a, value[a], low
                 m = after[m] if m != last[r] else 0
             if best < 0:
                 return False
