@@ -211,5 +211,5 @@ def test_weights_that_are_no_numbers():
 
 
 def test_the_threshold_depends_on_the_kind_of_trees():
-    assert Pruner().threshold > Pruner(projective=True).threshold == 1.5e-4
+    assert Pruner().threshold > Pruner(projective=True).threshold == 3e-4
     assert Pruner(projective=True, threshold=0.5).threshold == 0.5
