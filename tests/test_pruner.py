@@ -211,5 +211,15 @@ def test_weights_that_are_no_numbers():
 
 
 def test_the_threshold_depends_on_the_kind_of_trees():
-    assert Pruner().threshold > Pruner(projective=True).threshold == 1.5e-4
+    assert Pruner().threshold > Pruner(projective=True).threshold == 3e-4
     assert Pruner(projective=True, threshold=0.5).threshold == 0.5
+
+
+@pytest.mark.parametrize("one_root", [False, True])
+def test_several_roots(one_root):
+    """Without weights the root is the head of a word of two with probability 1/2, or 2/3 if both can have it."""
+    pruner = Pruner(**SMALL, one_root=one_root, threshold=0.6)
+    pruner.w = np.zeros(pruner.size)
+    nodes = encoded(treebank_of([[("a", "X"), ("b", "X")]]), pruner)
+    assert len(pruner.candidates(nodes).heads) == (4 if one_root else 2)
+    assert pruner.meta()["one_root"] == one_root

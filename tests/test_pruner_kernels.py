@@ -11,7 +11,7 @@ import pytest
 from swvp.structures.tree.arcs import unpruned
 from swvp.structures.tree.features import new_room
 from swvp.structures.tree.plain import is_projective, is_tree, trees
-from swvp.structures.tree.pruner import keep_heads, learn, posteriors
+from swvp.structures.tree.pruner import best_heads, keep_heads, learn, posteriors
 from swvp.structures.tree.pruning import allowed
 from swvp.structures.tree.templates import PRESETS, parse_arc_templates
 from test_tree_decoders import all_trees, every_kind
@@ -198,3 +198,15 @@ def test_without_a_tree_that_is_allowed_all_arcs_are(projective, one_root):
 def test_the_definitions_tell_kinds_of_trees_apart():
     assert any(not is_projective(tree) for tree in all_trees(4, False, True).tolist())
     assert any(not is_tree(tree, one_root=True) for tree in all_trees(3, False, False).tolist())
+
+
+def test_of_equally_probable_heads_the_smallest_are_kept():
+    table = np.zeros((6, 6))
+    table[:, 2] = [0.1, 0.25, 0.0, 0.25, 0.15, 0.25]
+    chosen = np.full(5, -1)
+    assert best_heads(table, 5, 2, 2, 0.0, chosen) == 2
+    assert chosen.tolist() == [1, 3, -1, -1, -1]
+    assert best_heads(table, 5, 2, 3, 0.6, chosen) == 3
+    assert chosen.tolist() == [1, 3, 5, -1, -1]
+    assert best_heads(table, 5, 2, 5, 0.6, chosen) == 4
+    assert chosen.tolist() == [1, 3, 5, 4, -1]

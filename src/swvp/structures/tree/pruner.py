@@ -20,7 +20,7 @@ from swvp.structures.tree.marginals import arc_marginals
 __all__ = ["keep_heads", "learn", "posteriors"]
 
 SMALL = 1e-3
-"""Arcs whose probability is so near to what it should be are not learnt from."""
+"""What `learn` leaves out: less changes nothing that counts, more does."""
 
 
 @kernel
@@ -36,7 +36,11 @@ def posteriors(nodes, tables, every, i, w, projective, one_root, room):
 
 @kernel
 def learn(nodes, tables, every, heads, order, projective, one_root, w, squares, room, rate, small):
-    """One pass over the sentences in an order: a step along the gradient of each, as long as AdaGrad says."""
+    """One pass over the sentences in an order: a step along the gradient of each, as long as AdaGrad says.
+
+    Arcs whose probability is within `small` of what it should be are left out. Returns the log-loss, which is infinite
+    if a gold arc is not allowed.
+    """
     mask = np.uint64(len(w) - 1)
     loss = 0.0
     for i in order:
