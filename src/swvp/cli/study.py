@@ -8,18 +8,21 @@ import runpy
 import sys
 import traceback
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
 from swvp.cli.watch import run_watched
 from swvp.errors import InputError
-from swvp.experiments.synthetic import Settings
 
-__all__ = ["cores", "load_python", "run_synthetic"]
+if TYPE_CHECKING:
+    from swvp.experiments import parsing, synthetic
+    from swvp.experiments.parsing_summary import OrderSummary
+
+__all__ = ["cores", "load_python", "run_parsing", "run_synthetic"]
 
 
-def run_synthetic(settings: Settings, folder: Path, *, jobs: int | None, fresh: bool) -> None:
+def run_synthetic(settings: synthetic.Settings, folder: Path, *, jobs: int | None, fresh: bool) -> None:
     """The synthetic study in `folder`."""
     from swvp.experiments.summary import summarise
     from swvp.experiments.synthetic import run_study, training_runs
@@ -32,6 +35,34 @@ def run_synthetic(settings: Settings, folder: Path, *, jobs: int | None, fresh: 
 
     def show(console: Console, results: dict[str, Any]) -> None:
         print_tables(console, summarise(results))
+
+    run_watched(
+        folder,
+        total=len(training_runs(settings)),
+        epochs=settings.epochs,
+        run=lambda progress: run_study(settings, folder, jobs=threads(jobs), fresh=fresh, progress=progress),
+        render=render,
+        show=show,
+    )
+
+
+def run_parsing(settings: parsing.Settings, folder: Path, *, jobs: int | None, fresh: bool) -> None:
+    """The parsing study in `folder`."""
+    from swvp.experiments.parsing import run_study, training_runs
+
+    summaries: list[OrderSummary] = []
+
+    def render(results: dict[str, Any]) -> str:
+        from swvp.experiments.parsing_summary import summarise
+        from swvp.report.parsing_html import render
+
+        summaries.extend(summarise(results))
+        return render(results, summaries)
+
+    def show(console: Console, results: dict[str, Any]) -> None:
+        from swvp.report.parsing_terminal import print_parsing
+
+        print_parsing(console, results, summaries)
 
     run_watched(
         folder,

@@ -137,7 +137,7 @@ def train_once(options: Options, data: Data, run: Run, stopped: threading.Event)
             raise Stopped
 
     one_root = data.whole.several_roots == 0
-    compile_for(options._replace(epochs=1, hashed=2), run._replace(treebank="", draw=None), one_root)
+    compile_for(options._replace(epochs=1, hashed=2**10), run._replace(treebank="", draw=None), one_root)
     parser = make_parser(options, run, one_root=one_root)
     began = time.thread_time()
     training = parser.start(data.whole if run.rule == CSP else data.train)
