@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 
 from swvp.experiments.parsing_runs import CONTROL, CSP, REST, is_swvp
-from swvp.scoring.paired import Ints, compare_counts
-from swvp.scoring.several import MeanComparison, compare_means, holm
+from swvp.scoring.paired import Ints
+from swvp.scoring.several import Tested, compare_sets
 
 __all__ = [
     "COLUMNS",
     "TESTED",
-    "Compared",
     "Line",
     "OrderSummary",
     "RuleLine",
     "dev_uas",
     "rate",
     "runs_of",
+    "share",
     "shown",
     "summarise",
     "uas",
@@ -49,22 +49,12 @@ Run = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Compared:
-    """A difference of test UAS, as a share, its 95 % interval, and its p-value alone and among all treebanks (Holm)."""
-
-    difference: float
-    interval: tuple[float, float]
-    p: float
-    holm: float
-
-
-@dataclass(frozen=True)
 class Line:
     """A treebank's runs by column; None where no rule of the study can be in it."""
 
     treebank: str
     runs: dict[str, Run | None]
-    compared: dict[tuple[str, str], Compared]
+    compared: dict[tuple[str, str], Tested]
 
     def uas(self, column: str) -> float | None:
         run = self.runs[column]
@@ -103,7 +93,7 @@ class OrderSummary:
     order: int
     lines: list[Line]
     means: dict[str, float | None]
-    overall: dict[tuple[str, str], MeanComparison]
+    overall: dict[tuple[str, str], Tested]
     rules: list[RuleLine]
 
     def score(self, column: str, base: str = "csp") -> tuple[int, int] | None:
@@ -164,17 +154,11 @@ def best_of(runs: Iterable[Run], score: Callable[[Run], float]) -> Run | None:
 
 def compare(
     counts: Mapping[tuple[str, str], Ints], names: Sequence[str], column: str, base: str, *, samples: int
-) -> tuple[list[Compared], MeanComparison] | None:
+) -> tuple[list[Tested], Tested] | None:
     """A test for each treebank, and one over all; None if there is nothing to compare."""
     if any((name, part) not in counts for name in names for part in (column, base)):
         return None
-    pairs = [(counts[name, base], counts[name, column]) for name in names]
-    found = [compare_counts("uas", *pair, samples=samples) for pair in pairs]
-    corrected = holm([each.permutation_p for each in found])
-    each = [
-        Compared(one.difference, one.interval, one.permutation_p, p) for one, p in zip(found, corrected, strict=True)
-    ]
-    return each, compare_means(pairs, samples=samples)
+    return compare_sets([(counts[name, base], counts[name, column]) for name in names], samples=samples)
 
 
 def rule_line(results: Mapping[str, Any], order: int, rule: str, names: Sequence[str]) -> RuleLine:

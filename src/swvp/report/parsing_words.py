@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from swvp.experiments.parsing_runs import CONTROL, REST
-from swvp.experiments.parsing_summary import COLUMNS, TESTED, OrderSummary, RuleLine, shown
+from swvp.experiments.parsing_summary import TESTED, OrderSummary, RuleLine
 from swvp.experiments.table2 import PAPER, PAPER_AVERAGE, PAPER_COLUMNS
-from swvp.report.words import SIGNIFICANT, counted, listed, percent
+from swvp.report.words import SIGNIFICANT, counted, listed
 
 __all__ = ["ORDERS", "p_value", "paper_notes", "points", "speeds", "words"]
 
@@ -53,16 +53,14 @@ def against(summary: OrderSummary, pair: tuple[str, str], title: str) -> str:
     found, (won, lost) = summary.overall[pair], summary.score(*pair) or (0, 0)
     of = len(summary.lines)
     sure = [line.compared[pair] for line in summary.lines]
-    better, worse = (sum(one.holm < SIGNIFICANT and one.difference * sign > 0 for one in sure) for sign in (1, -1))
+    better, worse = (sum(one.corrected < SIGNIFICANT and one.difference * sign > 0 for one in sure) for sign in (1, -1))
     subject = title[0].upper() + title[1:]
     low, high = found.interval
     sides = f"above on {won} of {counted(of, 'treebank')}, below on {lost}"
     mean = f"{points(found.difference)} points" + (" on average" if of > 1 else "")
-    interval = f"95\u00a0% interval {points(low)} to {points(high)}, p\u00a0=\u00a0{p_value(found.p)}".replace(
-        "= <", "< "
-    )
-    known = f"significant after correction: {better} above, {worse} below"
-    return f"{subject}: {mean} ({interval.replace('=' + chr(160) + '<', '<' + chr(160))}); {sides}; {known}."
+    p = f"p\u00a0=\u00a0{p_value(found.p)}".replace("=\u00a0<", "<\u00a0")
+    interval = f"95\u00a0% interval {points(low)} to {points(high)}, {p}"
+    return f"{subject}: {mean} ({interval}); {sides}; significant after correction: {better} above, {worse} below."
 
 
 def bound(summary: OrderSummary) -> str | None:
@@ -100,13 +98,3 @@ def paper_notes(order: int) -> Iterator[str]:
     beyond = [language for language, row in PAPER[order].items() if row[2] > row[3]]
     if beyond:
         yield f"Top B-WM cannot be above Test B-WM, but is printed so for {listed(beyond)}."
-
-
-def best_rules(summary: OrderSummary, column: str) -> str:
-    """Which rule was the best on each treebank."""
-    names = [shown(run) for line in summary.lines if (run := line.runs[column]) is not None]
-    return f"{COLUMNS[column]}: {listed(names)}"
-
-
-def uas_or_none(value: float | None) -> str:
-    return "–" if value is None else percent(value)

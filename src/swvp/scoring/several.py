@@ -1,4 +1,4 @@
-"""Owns the comparison of two predictions on several test sets: the mean difference, and p-values of many tests."""
+"""Owns the comparison of two predictions on several test sets: of each, of their mean, and p-values of many tests."""
 
 from __future__ import annotations
 
@@ -8,38 +8,55 @@ from dataclasses import dataclass
 import numpy as np
 
 from swvp.errors import InputError
-from swvp.scoring.paired import Ints, check, difference, interval_of, resampled, share_as_large, swapped
+from swvp.scoring.paired import Floats, Ints, check, difference, interval_of, resampled, share_as_large, swapped
 
-__all__ = ["MeanComparison", "compare_means", "holm"]
+__all__ = ["Tested", "compare_sets", "holm"]
 
 
 @dataclass(frozen=True)
-class MeanComparison:
-    """The mean over the test sets of second - first, as a share; each test set counts the same, whatever its size."""
+class Tested:
+    """second - first as a share, its 95 % interval, its p-value, and the p-value corrected for the number of sets."""
 
     difference: float
     interval: tuple[float, float]
     p: float
-    sets: int
+    corrected: float
 
 
-def compare_means(pairs: Sequence[tuple[Ints, Ints]], *, samples: int = 10_000, seed: int = 0) -> MeanComparison:
-    """Compare two predictions of several test sets by the (right, of) of each sentence.
+def compare_sets(
+    pairs: Sequence[tuple[Ints, Ints]], *, samples: int = 10_000, seed: int = 0
+) -> tuple[list[Tested], Tested]:
+    """Compare two predictions on several test sets by the (right, of) of each sentence: on each, and on the mean.
 
-    Stratified: sentences are swapped (for p, approximate randomisation) or drawn (for the 95 % interval, percentile
-    bootstrap) within their own test set, and each sample has its mean over the sets. So it speaks of other sentences of
-    these test sets, not of other languages.
+    p is that of approximate randomisation, the interval that of the percentile bootstrap, as in `swvp.scoring.paired`;
+    those of sets are corrected by Holm's method. For the mean, in which each set counts the same whatever its size,
+    sentences are swapped and drawn within their own set. So it speaks of other sentences of these sets, not of others.
     """
     if not pairs:
         raise InputError("no test set to compare on")
-    for first, second in pairs:
+    observed, shuffled, drawn = [], [], []
+    for k, (first, second) in enumerate(pairs):
         check(first, second, samples, seed)
-    observed = np.mean([difference(*pair) for pair in pairs], axis=0)
-    shuffled, drawn = (
-        np.mean([draw(*pair, samples, np.random.default_rng([seed, kind, k])) for k, pair in enumerate(pairs)], axis=0)
-        for kind, draw in ((3, swapped), (2, resampled))
-    )
-    return MeanComparison(float(observed), interval_of(drawn), share_as_large(shuffled, observed), len(pairs))
+        first, second = lean(first, second)
+        observed.append(difference(first, second))
+        drawn.append(resampled(first, second, samples, np.random.default_rng([seed, 2, k])))
+        shuffled.append(swapped(first, second, samples, np.random.default_rng([seed, 3, k])))
+    found = [tested(*each) for each in zip(observed, shuffled, drawn, strict=True)]
+    corrected = holm([each.p for each in found])
+    sets = [Tested(each.difference, each.interval, each.p, p) for each, p in zip(found, corrected, strict=True)]
+    return sets, tested(np.mean(observed, axis=0), np.mean(shuffled, axis=0), np.mean(drawn, axis=0))
+
+
+def tested(observed: Floats, shuffled: Floats, drawn: Floats) -> Tested:
+    p = share_as_large(shuffled, observed)
+    return Tested(float(observed), interval_of(drawn), p, p)
+
+
+def lean(first: Ints, second: Ints) -> tuple[Ints, Ints]:
+    """Counts with the same differences, and fewer different ones where both are out of as many."""
+    if (first[:, 1] != second[:, 1]).any():
+        return first, second
+    return np.stack([0 * first[:, 0], first[:, 1]], 1), np.stack([second[:, 0] - first[:, 0], first[:, 1]], 1)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
