@@ -75,6 +75,8 @@ def find_source(argument: str) -> Source:
                 f"'{argument}': 2 or 3 files between commas, TRAIN,TEST or TRAIN,DEV,TEST, not {len(files)}"
             )
         paths = dict(zip(PARTS if len(files) == 3 else ("train", "test"), map(Path, files), strict=True))
+        if Path("-") in paths.values():
+            raise InputError(f"'{argument}': a study cannot read standard input, it reads its files more than once")
         folder = paths["train"].resolve().parent
     else:
         folder = Path(rest)

@@ -22,6 +22,7 @@ from swvp.report.words import SIGNIFICANT, counted, percent
 __all__ = ["command", "render"]
 
 NONE = "–"
+RATES = ("No punct.", "Violating", "Back-off", "Cond. (2)", "Arcs left", "Heads", "Certified", "CPU s", "Words/s")
 NEVER_BOLD = ("test",)
 Cell = tuple[str, bool]
 
@@ -34,15 +35,17 @@ def render(results: dict[str, Any], summaries: Sequence[OrderSummary]) -> str:
         summaries=summaries,
         orders=ORDERS,
         columns=COLUMNS,
-        words=[(about, unbroken(text)) for about, text in words(summaries)],
+        words=[(about, unbroken(text)) for about, text in words(results, summaries)],
         tables={summary.order: list(table(summary)) for summary in summaries},
         tests={summary.order: list(tests(summary)) for summary in summaries},
         rules={summary.order: [rule_row(summary, rule) for rule in summary.rules] for summary in summaries},
+        rate_columns=RATES,
+        certified=any(run["certified"] is not None for run in results["runs"]),
         rates={summary.order: [rate_row(rule) for rule in summary.rules] for summary in summaries},
         figures=list(figures(results, summaries)),
         paper=paper(),
         paper_columns=PAPER_COLUMNS,
-        paper_notes={order: list(paper_notes(order)) for order in PAPER},
+        paper_notes={order: list(map(unbroken, paper_notes(order))) for order in PAPER},
         choices=CHOICES,
         control=CONTROL,
         rest=REST,
@@ -122,22 +125,22 @@ def rate_row(rule: RuleLine) -> dict[str, Any]:
     mixed = violating + sum(sum(run["history"]["non_violating"]) for run in runs)
     certified = [run["certified"] for run in runs if run["certified"] is not None]
     clean = [run["no_punctuation"] for run in runs]
-    cells = [
-        percent(sum(right / max(of, 1) for right, of in clean) / len(runs)),
-        f"{percent(violating / max(mixed, 1), 1)} %",
-        f"{percent(rate(runs, 'back_offs'), 2)} %",
-        f"{percent(rate(runs, 'condition_2_failures'), 2)} %",
-        f"{percent(sum(run['pruning']['recall'] for run in runs) / len(runs))} %",
-        f"{sum(run['pruning']['heads'] for run in runs) / len(runs):.1f}",
-        f"{percent(sum(certified) / len(certified), 1)} %" if certified else NONE,
-        f"{seconds:.1f}",
-        f"{speed:,.0f}",
-    ]
-    return {"name": rule.rule, "kind": "control" if rule.rule in (CONTROL, REST) else "rule", "cells": cells}
+    values = {
+        "No punct.": percent(sum(right / max(of, 1) for right, of in clean) / len(runs)),
+        "Violating": f"{percent(violating / max(mixed, 1), 1)} %",
+        "Back-off": f"{percent(rate(runs, 'back_offs'))} %",
+        "Cond. (2)": f"{percent(rate(runs, 'condition_2_failures'))} %",
+        "Arcs left": f"{percent(sum(run['pruning']['recall'] for run in runs) / len(runs))} %",
+        "Heads": f"{sum(run['pruning']['heads'] for run in runs) / len(runs):.1f}",
+        "Certified": f"{percent(sum(certified) / len(certified), 1)} %" if certified else NONE,
+        "CPU s": f"{seconds:.1f}",
+        "Words/s": f"{speed:,.0f}",
+    }
+    return {"name": rule.rule, "kind": "control" if rule.rule in (CONTROL, REST) else "rule", "cells": values}
 
 
 def figures(results: Mapping[str, Any], summaries: Sequence[OrderSummary]) -> Iterator[dict[str, Any]]:
-    """Each figure: its name, legend as (picture, text), panels as (what it is of, picture)."""
+    """Each figure: its name, legend as (picture, text), and groups of panels as (what it is of, picture)."""
 
     def key(text: str, **line: Any) -> tuple[str, str]:
         return uri(swatch(**line)), text
@@ -150,21 +153,20 @@ def figures(results: Mapping[str, Any], summaries: Sequence[OrderSummary]) -> It
     lines = [key(rule, color=look.colour, marker=look.marker) for rule, look in looks([CSP, *rules]).items()]
     parts = [key("test", color="black"), key("development", color="black", linestyle=DEV)]
 
-    def each(draw: Callable[[OrderSummary, Line], Figure]) -> list[tuple[str, str]]:
+    def each(draw: Callable[[OrderSummary, Line], Figure]) -> list[list[tuple[str, str]]]:
         return [
-            (f"{line.treebank}, order {summary.order}", uri(draw(summary, line)))
+            [(f"{line.treebank}, order {summary.order}", uri(draw(summary, line))) for line in summary.lines]
             for summary in summaries
-            for line in summary.lines
         ]
 
     if len(drawn) > 1:
-        panels = [(f"order {summary.order}", uri(plots.gains(summary))) for summary in summaries]
-        yield {"name": "gains", "legend": [found for column, found in drawn.items() if column != CSP], "panels": panels}
+        panels = [[(f"order {summary.order}", uri(plots.gains(summary))) for summary in summaries]]
+        yield {"name": "gains", "legend": [found for column, found in drawn.items() if column != CSP], "groups": panels}
     if rules:
-        yield {"name": "beta", "legend": [*lines, *parts], "panels": each(partial(plots.beta_curves, results))}
+        yield {"name": "beta", "legend": [*lines, *parts], "groups": each(partial(plots.beta_curves, results))}
     for what in ("by_sentence_length", "by_arc_length"):
         panels = each(partial(plots.by_length, what=what))
-        yield {"name": what, "legend": list(drawn.values()), "panels": panels}
+        yield {"name": what, "legend": list(drawn.values()), "groups": panels}
 
 
 def paper() -> dict[int, list[tuple[str, list[Cell]]]]:

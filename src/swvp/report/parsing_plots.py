@@ -8,9 +8,10 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from swvp.experiments.parsing_runs import CONTROL, CSP, REST
+from swvp.experiments.parsing_runs import CSP, REST
 from swvp.experiments.parsing_summary import Line, OrderSummary, dev_uas, runs_of, share, uas
 from swvp.report.drawing import DEV, GREY, WIDTH, Look, draw_by_beta, looks, short, styled
+from swvp.report.parsing_words import csp_tries
 
 __all__ = ["LOOKS", "beta_curves", "by_length", "gains", "tuned_rules"]
 
@@ -96,9 +97,9 @@ def beta_curves(results: Mapping[str, Any], summary: OrderSummary, line: Line) -
             groups = {run["beta"]: run for run in chosen}
             values = [100 * part(run) for run in chosen]
             draw_by_beta(axes, groups, values, look, linestyle=line_style, marked=line_style == "solid")
-    tries = [100 * uas(run) for run in runs if run["rule"] == CONTROL]
-    if tries:
-        axes.axhspan(min(tries), max(tries), color=GREY, alpha=0.13, linewidth=0)
+    tries = csp_tries(results, line.treebank, summary.order)
+    if len(tries) > 1:
+        axes.axhspan(100 * min(tries), 100 * max(tries), color=GREY, alpha=0.13, linewidth=0)
     betas: Sequence[float] = results["settings"]["betas"]
     axes.set_xscale("log", base=2)
     axes.set_xticks(betas, [f"{beta:g}" for beta in betas])

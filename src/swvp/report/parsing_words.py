@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from swvp.experiments.parsing_runs import CONTROL, REST
-from swvp.experiments.parsing_summary import TESTED, OrderSummary, RuleLine
+from swvp.experiments.parsing_runs import CONTROL, CSP, REST
+from swvp.experiments.parsing_summary import TESTED, OrderSummary, runs_of, uas
 from swvp.experiments.table2 import PAPER, PAPER_AVERAGE, PAPER_COLUMNS
-from swvp.report.words import SIGNIFICANT, counted, listed
+from swvp.report.words import SIGNIFICANT, listed
 
-__all__ = ["ORDERS", "p_value", "paper_notes", "points", "speeds", "words"]
+__all__ = ["ORDERS", "csp_tries", "p_value", "paper_notes", "points", "speeds", "words"]
 
 ORDERS = {1: "First", 2: "Second"}
 
@@ -35,32 +35,34 @@ def speeds(runs: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
     return float(np.median([run["timing"]["train"] for run in runs])), words / max(parse, 1e-9)
 
 
-def words(summaries: Sequence[OrderSummary]) -> Iterator[tuple[str, str]]:
+def words(results: Mapping[str, Any], summaries: Sequence[OrderSummary]) -> Iterator[tuple[str, str]]:
     """The summary, as (what about, text)."""
     for summary in summaries:
-        about = f"{ORDERS[summary.order]} order"
-        said = [against(summary, pair, title) for pair, title in TESTED.items() if pair in summary.overall]
-        if said:
-            yield about, " ".join(said)
+        order = f"{ORDERS[summary.order]} order"
+        for pair, title in TESTED.items():
+            if pair in summary.overall:
+                yield f"{order}, {title}", against(summary, pair)
         if (known := bound(summary)) is not None:
-            yield f"{about}, chosen on the test set", known
-        if (known := extra(summary)) is not None:
-            yield f"{about}, more tries and more data", known
+            yield f"{order}, β chosen on the test set", known
+        if (known := chance(results, summary)) is not None:
+            yield f"{order}, orders of training", known
+        if (known := less(summary)) is not None:
+            yield f"{order}, sampled development sentences", known
 
 
-def against(summary: OrderSummary, pair: tuple[str, str], title: str) -> str:
+def against(summary: OrderSummary, pair: tuple[str, str]) -> str:
     """How a column does against another one, losses too."""
     found, (won, lost) = summary.overall[pair], summary.score(*pair) or (0, 0)
-    of = len(summary.lines)
-    sure = [line.compared[pair] for line in summary.lines]
-    better, worse = (sum(one.corrected < SIGNIFICANT and one.difference * sign > 0 for one in sure) for sign in (1, -1))
-    subject = title[0].upper() + title[1:]
-    low, high = found.interval
-    sides = f"above on {won} of {counted(of, 'treebank')}, below on {lost}"
-    mean = f"{points(found.difference)} points" + (" on average" if of > 1 else "")
+    of, (low, high) = len(summary.lines), found.interval
     p = f"p\u00a0=\u00a0{p_value(found.p)}".replace("=\u00a0<", "<\u00a0")
-    interval = f"95\u00a0% interval {points(low)} to {points(high)}, {p}"
-    return f"{subject}: {mean} ({interval}); {sides}; significant after correction: {better} above, {worse} below."
+    mean = f"{points(found.difference)} points" + (" on average" if of > 1 else "")
+    text = f"{mean} (95\u00a0% interval {points(low)} to {points(high)}, {p})"
+    if of == 1:
+        return f"{text}."
+    sure = [one.difference for line in summary.lines if (one := line.compared[pair]).corrected < SIGNIFICANT]
+    above, below = (sum(sign * gain > 0 for gain in sure) for sign in (1, -1))
+    sides = f"above on {won} of {of} treebanks ({above} significant after correction)"
+    return f"{text}; {sides}, below on {lost} ({below} significant)."
 
 
 def bound(summary: OrderSummary) -> str | None:
@@ -70,19 +72,40 @@ def bound(summary: OrderSummary) -> str | None:
         return None
     return (
         f"With a choice that sees the test set, B-WM has {points(top - tuned)} (Top) and {points(test - tuned)} points "
-        "(Test) more. That is no gain of a method; it says how much could be lost by choosing β on development data."
+        "(Test) more. That is no gain of a method: it bounds what is lost by choosing β on development data."
     )
 
 
-def extra(summary: OrderSummary) -> str | None:
-    """What the controls say."""
-    said = []
-    rules: dict[str, RuleLine] = {rule.rule: rule for rule in summary.rules}
-    if CONTROL in rules:
-        said.append(f"as many tries on other orders ({CONTROL}) give CSP {points(rules[CONTROL].gain)} points")
-    if REST in rules and rules[REST].runs:
-        said.append(f"leaving out the sampled sentences ({REST}) gives it {points(rules[REST].gain)}")
-    return None if not said else listed(said)[0].upper() + listed(said)[1:] + "."
+def chance(results: Mapping[str, Any], summary: OrderSummary) -> str | None:
+    """What the control says: how much the order of the sentences alone changes."""
+    control = next((rule for rule in summary.rules if rule.rule == CONTROL), None)
+    if control is None:
+        return None
+    tried = [csp_tries(results, line.treebank, summary.order) for line in summary.lines]
+    ranges = [100 * (max(tries) - min(tries)) for tries in tried]
+    many = f"{len(tried[0])} random orders of the sentences"
+    text = f"The test UAS of CSP on {many} ranges over {np.mean(ranges):.2f} points"
+    if len(ranges) > 1:
+        text += f" on average over the treebanks, {max(ranges):.2f} at most"
+    return f"{text}. The one that is best on development data ({CONTROL}) is at {points(control.gain)} points from CSP."
+
+
+def csp_tries(results: Mapping[str, Any], treebank: str, order: int) -> list[float]:
+    """The test UAS of CSP on all orders that were tried, always with the same sentences."""
+    runs = runs_of(results, treebank, order)
+    same = REST if any(run["rule"] == REST for run in runs) else CSP
+    return [uas(run) for run in runs if run["rule"] in (same, CONTROL)]
+
+
+def less(summary: OrderSummary) -> str | None:
+    """What the sampled sentences are worth."""
+    rest = next((rule for rule in summary.rules if rule.rule == REST), None)
+    if rest is None:
+        return None
+    return (
+        f"CSP learns from them, all other rules do not. CSP without them ({REST}) is at {points(rest.gain)} points "
+        "from CSP: that is what fewer sentences change, whatever the rule."
+    )
 
 
 def paper_notes(order: int) -> Iterator[str]:
