@@ -1,6 +1,7 @@
 """The treebanks of the parsing study: found in folders, named, cut, and development sentences sampled."""
 
 import gzip
+import itertools
 
 import numpy as np
 import pytest
@@ -22,10 +23,8 @@ UD = ["x-ud-train.conllu", "x-ud-dev.conllu", "x-ud-test.conllu"]
 
 
 def words_of(treebank):
-    words = treebank.words
-    return [
-        [words.strings[k] for k in words.ids[a:b]] for a, b in zip(treebank.offsets, treebank.offsets[1:], strict=False)
-    ]
+    words, offsets = treebank.words, treebank.offsets
+    return [[words.strings[k] for k in words.ids[a:b]] for a, b in itertools.pairwise(offsets)]
 
 
 def test_a_folder_of_universal_dependencies(tmp_path):
@@ -81,7 +80,7 @@ def test_digests_tell_files_apart_and_places_do_not(tmp_path):
         (
             [*UD, "y-test.conllu"],
             ["bank"],
-            r"bank: 2 files whose names end in 'test' \(x-ud-test.conllu, y-test.conllu\)",
+            r"2 files whose names end in 'test' \(x-ud-test.conllu, y-test.conllu\)",
         ),
         (UD, ["bank", "bank/"], "two treebanks are called 'bank': give one another name"),
         (UD, ["nowhere"], "cannot read nowhere: No such file or directory"),
