@@ -23,7 +23,6 @@ training sentences is told by the seeds only.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import sys
 import time
@@ -35,16 +34,15 @@ from scipy.stats import spearmanr
 
 from swvp import __version__
 from swvp.compiled import fingerprint
-from swvp.data.table import Column
 from swvp.errors import InputError
 from swvp.learning.rule import as_rule
 from swvp.parsing.parser import TREE_BETA, Parser
-from swvp.parsing.treebank import Treebank, read_treebank
+from swvp.parsing.part import some
+from swvp.parsing.treebank import read_treebank
 from swvp.scoring.paired import compare_counts
 
 CSP = "csp"
 HELD_OUT = 0.12
-COLUMNS = ("words", "lemmas", "upos", "xpos", "feats", "labels")
 NO_DATA = ("readme", "license", "licence")
 FEWEST_FOR_RANKS = 5
 CAUSES = ("sentences", "length", "violating", "wrong words", "last pass", "train")
@@ -160,22 +158,6 @@ def read_folder(folder, encoding):
         kept = len(sentences) - round(HELD_OUT * len(sentences))
         train, dev = some(train, sentences[:kept]), some(train, sentences[kept:])
     return train, dev, test
-
-
-def some(treebank: Treebank, sentences) -> Treebank:
-    """These sentences of a treebank, in this order, as if there had never been others."""
-    lengths = np.diff(treebank.offsets)[sentences]
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(treebank.offsets.dtype)
-    tokens = np.repeat(treebank.offsets[sentences] - offsets[:-1], lengths) + np.arange(offsets[-1])
-
-    def part(column):
-        if column is None:
-            return None
-        kept, ids = np.unique(column.ids[tokens], return_inverse=True)
-        return Column([column.strings[number] for number in kept], ids.reshape(-1).astype(np.int32))
-
-    columns = {name: part(getattr(treebank, name)) for name in COLUMNS}
-    return dataclasses.replace(treebank, **columns, offsets=offsets, heads=treebank.trees[tokens], table=None)
 
 
 def read_runs(path: Path | None, settings):

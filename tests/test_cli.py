@@ -57,7 +57,14 @@ def test_help_shows_the_commands_and_examples(swvp):
     assert "Examples:" in out
 
 
-COMMANDS = [["train", "tagger"], ["predict"], ["evaluate"], ["inspect"], ["experiment", "synthetic"]]
+COMMANDS = [
+    ["train", "tagger"],
+    ["predict"],
+    ["evaluate"],
+    ["inspect"],
+    ["experiment", "synthetic"],
+    ["experiment", "parsing"],
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)

@@ -8,13 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from swvp.cli.values import floats, integers, names
-from swvp.errors import InputError
 
 __all__ = ["app"]
 
 app = typer.Typer(help="Redo the paper's experiments.", no_args_is_help=True)
 
-EXAMPLES = """
+RULES = """
 A rule is csp, mira, or APPROACH-GAMMA[:SUBSTRUCTURES][:STEP][:impose]:
 
   approach: a (aggressive: violations only), b (balanced: all)
@@ -26,6 +25,9 @@ A rule is csp, mira, or APPROACH-GAMMA[:SUBSTRUCTURES][:STEP][:impose]:
 
   step: unit, sqrt, count, mira; impose: keep γ condition (2)
 
+"""
+
+SYNTHETIC = f"""{RULES}
 Examples:
 
   swvp experiment synthetic
@@ -37,8 +39,22 @@ Examples:
   swvp experiment synthetic --quick --fresh --load my_gamma.py --rules csp,a-mine
 """
 
+PARSING = f"""{RULES.replace("  (subtrees and components are for trees)", "  subtrees, components")}
+RULE@β has this β only, RULE/MARGIN a margin: csp/30, a-wm@0.5/1
 
-@app.command(epilog=EXAMPLES)
+Examples:
+
+  swvp experiment parsing UD_Greek-GDT UD_Italian-ParTUT
+
+  swvp experiment parsing es=esp.train,esp.test --sample-dev --orders 1
+
+  swvp experiment parsing UD_Greek-GDT --quick --fresh --rules csp,b-wm,mira/1
+
+  swvp experiment parsing UD_Greek-GDT --rules csp/30,a-uniform:mira/1 --betas 0.25,0.5,1 -o margins
+"""
+
+
+@app.command(epilog=SYNTHETIC)
 def synthetic(
     setups: Annotated[str | None, typer.Option(help="Which of the paper's setups.", show_default="1,2,3")] = None,
     datasets: Annotated[int | None, typer.Option(help="Datasets per setup.", show_default="10")] = None,
@@ -104,7 +120,88 @@ def synthetic(
         "seed": seed,
     }
     settings = dataclasses.replace(QUICK if quick else FULL, **{k: v for k, v in given.items() if v is not None})
-    folder = output if output is not None else Path("swvp-synthetic-quick" if quick else "swvp-synthetic")
-    if str(folder) == "." and str(output) == "":
-        raise InputError("--output needs the name of a folder")
-    run_synthetic(settings, folder, jobs=jobs, fresh=fresh)
+    run_synthetic(settings, folder_of(output, "synthetic", quick), jobs=jobs, fresh=fresh)
+
+
+@app.command(epilog=PARSING)
+def parsing(
+    treebanks: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[NAME=]TREEBANK...",
+            help="Folders with files whose names end in train, dev (or none) and test before the extension; or files, "
+            "as TRAIN,DEV,TEST or TRAIN,TEST. CoNLL-U or CoNLL-X.",
+            show_default=False,
+        ),
+    ],
+    orders: Annotated[str | None, typer.Option(help="Orders of the parser.", show_default="1,2")] = None,
+    rules: Annotated[
+        str | None,
+        typer.Option(
+            help="Update rules by their short names, see below. CSP is always run.",
+            show_default="csp,b-wm,a-wm,b-wmr,a-wmr, a-uniform:mira/1,a-uniform:sqrt/30, csp/30,mira/1",
+        ),
+    ] = None,
+    betas: Annotated[
+        str | None, typer.Option(help="β values, as a list or FIRST:LAST:STEP.", show_default="0.5,1,2,4")
+    ] = None,
+    epochs: Annotated[int | None, typer.Option(help="Passes over the training set.", show_default="10")] = None,
+    sentences: Annotated[
+        int | None, typer.Option(help="Learn from so many random training sentences only.", show_default="all")
+    ] = None,
+    sample_dev: Annotated[
+        bool,
+        typer.Option(
+            "--sample-dev",
+            help="Sample development sentences from the training set as the paper does, whatever files there are.",
+        ),
+    ] = False,
+    projective: Annotated[bool, typer.Option("--projective", help="Only trees without crossing arcs.")] = False,
+    hashed: Annotated[int | None, typer.Option(help="How many weights; a power of 2.", show_default="4194304")] = None,
+    control: Annotated[
+        bool, typer.Option(help="Also train CSP on as many random orders as there are β values, and take the best.")
+    ] = True,
+    seed: Annotated[int, typer.Option(help="Decides the samples and the orders of the sentences.")] = 0,
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Threads.", show_default="all cores")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Folder for the results.", show_default="swvp-parsing, or -quick"),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A small study: 300 training sentences, 3 epochs, 2 β values.")
+    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Start anew: replace the study in the folder.")] = False,
+    load: Annotated[
+        Path | None, typer.Option(help="A Python file of yours to run first; it may register a γ or a JJ.")
+    ] = None,
+) -> None:
+    """Table 2: dependency parsing, CSP against SWVP, β tuned on development sets, with significance tests.
+
+    Writes results.json (every single run) and report.html (tables and plots).
+    Ctrl-C keeps what is finished; the same command goes on from there.
+    """
+    from swvp.cli.study import load_python, run_parsing
+    from swvp.experiments.parsing import QUICK, Settings
+    from swvp.experiments.treebanks import find_sources
+
+    given: dict[str, Any] = {
+        "loaded": None if load is None else load_python(load),
+        "orders": integers("orders", orders),
+        "rules": names(rules),
+        "betas": floats("betas", betas),
+        "epochs": epochs,
+        "sentences": sentences,
+        "sample_dev": sample_dev,
+        "projective": projective,
+        "hashed": hashed,
+        "control": control,
+        "seed": seed,
+    }
+    chosen = (QUICK if quick else {}) | {k: v for k, v in given.items() if v is not None}
+    settings = Settings(treebanks=find_sources(treebanks), **chosen)
+    run_parsing(settings, folder_of(output, "parsing", quick), jobs=jobs, fresh=fresh)
+
+
+def folder_of(output: Path | None, study: str, quick: bool) -> Path:
+    """Where the results go."""
+    return output if output is not None else Path(f"swvp-{study}-quick" if quick else f"swvp-{study}")

@@ -1,99 +1,77 @@
-"""Owns running a study for someone who watches: progress with time left, files at the end, a table."""
+"""Owns the studies as commands run them: what to run, to render and to show; a user's code loaded first."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import runpy
 import sys
 import traceback
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from swvp.cli.watch import run_watched
 from swvp.errors import InputError
-from swvp.experiments.journal import NAME as JOURNAL
-from swvp.experiments.summary import summarise
-from swvp.experiments.synthetic import Settings, run_study, training_runs
-from swvp.report.terminal import print_tables
-from swvp.storage.files import write_whole
 
-__all__ = ["load_python", "run_synthetic"]
+if TYPE_CHECKING:
+    from swvp.experiments import parsing, synthetic
+    from swvp.experiments.parsing_summary import OrderSummary
 
-
-def run_synthetic(settings: Settings, folder: Path, *, jobs: int | None, fresh: bool) -> None:
-    """Run or go on with the study in `folder`, write its files there, print its tables."""
-    console, messages = Console(markup=False, highlight=False), Console(stderr=True, markup=False, highlight=False)
-    if not console.is_terminal:
-        console.width = 160  # nothing to fit into
-    total = len(training_runs(settings))
-    there = -1
-    try:
-        with Watch(messages) as watch:
-
-            def show(done: int, of: int) -> None:
-                nonlocal there
-                if there < 0:
-                    there = done
-                    messages.print(begun(settings, folder, done, of))
-                watch.show(done, of)
-
-            results = run_study(settings, folder, jobs=cores() if jobs is None else jobs, fresh=fresh, progress=show)
-            from swvp.report.html import render
-
-            write_whole(folder / "results.json", json.dumps(results, ensure_ascii=False) + "\n")
-            write_whole(folder / "report.html", render(results))
-    except KeyboardInterrupt:
-        kept = max((folder / JOURNAL).read_bytes().count(b"\n") - 1, 0) if (folder / JOURNAL).exists() else 0
-        messages.print(
-            f"stopped: {kept:,} of {total:,} trainings are kept in {folder}; the same command goes on from there"
-        )
-        raise typer.Exit(130) from None
-    print_tables(console, summarise(results))
-    console.print(f"\nReport: {folder / 'report.html'}\nEvery run: {folder / 'results.json'}", soft_wrap=True)
+__all__ = ["cores", "load_python", "run_parsing", "run_synthetic"]
 
 
-def begun(settings: Settings, folder: Path, done: int, total: int) -> str:
-    """What is about to happen."""
-    if done == total:
-        return f"all {total:,} trainings are in {folder} already: nothing to run"
-    size = f"{total - done:,} trainings of {settings.epochs} epochs, into {folder}"
-    return f"{size}; {done:,} are there already" if done else size
+def run_synthetic(settings: synthetic.Settings, folder: Path, *, jobs: int | None, fresh: bool) -> None:
+    """The synthetic study in `folder`."""
+    from swvp.experiments.summary import summarise
+    from swvp.experiments.synthetic import run_study, training_runs
+    from swvp.report.terminal import print_tables
+
+    def render(results: dict[str, Any]) -> str:
+        from swvp.report.html import render
+
+        return render(results)
+
+    def show(console: Console, results: dict[str, Any]) -> None:
+        print_tables(console, summarise(results))
+
+    run_watched(
+        folder,
+        total=len(training_runs(settings)),
+        epochs=settings.epochs,
+        run=lambda progress: run_study(settings, folder, jobs=threads(jobs), fresh=fresh, progress=progress),
+        render=render,
+        show=show,
+    )
 
 
-class Watch:
-    """Progress for someone who watches: a bar with the time left in a terminal, else a line now and then."""
+def run_parsing(settings: parsing.Settings, folder: Path, *, jobs: int | None, fresh: bool) -> None:
+    """The parsing study in `folder`."""
+    from swvp.experiments.parsing import run_study, training_runs
 
-    def __init__(self, console: Console):
-        self.console = console
-        self.next_line = 0.1
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        self.bar = Progress(
-            *columns,
-            TextColumn("left:"),
-            TimeRemainingColumn(),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
-        self.task = self.bar.add_task("starting (the first time also compiles)", total=None)
+    summaries: list[OrderSummary] = []
 
-    def __enter__(self) -> Watch:
-        self.bar.start()
-        return self
+    def render(results: dict[str, Any]) -> str:
+        from swvp.experiments.parsing_summary import summarise
+        from swvp.report.parsing_html import render
 
-    def __exit__(self, *_: object) -> None:
-        self.bar.stop()
+        summaries.extend(summarise(results))
+        return render(results, summaries)
 
-    def show(self, done: int, total: int) -> None:
-        what = "writing the report" if done == total else "training" if done else None
-        self.bar.update(self.task, completed=done, total=total, description=what)
-        if not self.console.is_terminal and self.next_line <= done / total < 1:
-            self.console.print(f"{done:,} of {total:,} trainings done")
-            self.next_line = done / total + 0.1
+    def show(console: Console, results: dict[str, Any]) -> None:
+        from swvp.report.parsing_terminal import print_parsing
+
+        print_parsing(console, results, summaries)
+
+    run_watched(
+        folder,
+        total=len(training_runs(settings)),
+        epochs=settings.epochs,
+        run=lambda progress: run_study(settings, folder, jobs=threads(jobs), fresh=fresh, progress=progress),
+        render=render,
+        show=show,
+    )
 
 
 def load_python(path: Path) -> str:
@@ -117,3 +95,7 @@ def load_python(path: Path) -> str:
 def cores() -> int:
     """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def threads(jobs: int | None) -> int:
+    return cores() if jobs is None else jobs

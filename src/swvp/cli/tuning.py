@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from swvp.cli.study import Watch
 from swvp.cli.training import Learner
+from swvp.cli.watch import Watch
 from swvp.learning.rule import UpdateRule
 from swvp.training.training import Training
 from swvp.training.tune import Trial, tune

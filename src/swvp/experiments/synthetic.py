@@ -12,8 +12,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,6 +26,7 @@ from swvp.compiled import fingerprint
 from swvp.data.hmm import HMM, permuted_hmm, posterior_decode, sample
 from swvp.errors import InputError, unknown_name
 from swvp.experiments.journal import Journal
+from swvp.experiments.running import check_jobs, finish
 from swvp.learning.perceptron import COUNTS, passes
 from swvp.learning.rule import PAPER_RULES, as_rule
 from swvp.structures.chain.indicator import IndicatorChain, new_model, predict_all
@@ -239,21 +239,15 @@ def run_study(
 
     The results depend on the settings alone, not on `jobs` or on how often the study was stopped.
     """
-    if jobs < 1:
-        raise InputError(f"jobs must be at least 1, not {jobs}")
-    runs = training_runs(settings)
+    check_jobs(jobs)
     datasets = cache(lambda setup, number: make_dataset(settings, setup, number))
+
+    def train(run: Run, stopped: threading.Event) -> dict[str, Any] | None:
+        return train_once(settings, datasets(run.setup, run.dataset), run, stopped)
+
     fields = (*Run._fields, "history", "accuracy")
     journal = Journal(folder, settings.as_dict(), outputs=OUTPUTS, fields=fields, fresh=fresh)
-    try:
-        kept = {key(run): run for run in journal.runs}
-        todo = [run for run in runs if run not in kept]
-        progress(len(runs) - len(todo), len(runs))
-        for done, run in enumerate(run_threads(settings, datasets, todo, jobs, journal), len(runs) - len(todo) + 1):
-            kept[key(run)] = run
-            progress(done, len(runs))
-    finally:
-        journal.close()
+    runs = finish(training_runs(settings), train, journal, jobs=jobs, progress=progress)
     data = []
     for setup in settings.setups:
         for dataset in range(settings.datasets):
@@ -269,33 +263,4 @@ def run_study(
                     "emission": hmm.emission.tolist(),
                 }
             )
-    return {"settings": settings.as_dict(), "datasets": data, "runs": [kept[run] for run in runs]}
-
-
-def key(run: dict[str, Any]) -> Run:
-    return Run(*(run[field] for field in Run._fields))
-
-
-def run_threads(
-    settings: Settings, datasets: Callable[[int, int], Dataset], todo: Sequence[Run], jobs: int, journal: Journal
-) -> Iterator[dict[str, Any]]:
-    """The runs of `todo` as they finish. Kernels release the GIL, so threads use all cores on one copy of the data."""
-    stopped = threading.Event()
-
-    def work(run: Run) -> dict[str, Any] | None:
-        if stopped.is_set():
-            return None
-        result = train_once(settings, datasets(run.setup, run.dataset), run, stopped)
-        if result is not None:
-            journal.add(result)
-        return result
-
-    with ThreadPoolExecutor(jobs) as pool:
-        try:
-            for future in as_completed([pool.submit(work, run) for run in todo]):
-                if (result := future.result()) is not None:
-                    yield result
-        except BaseException:
-            stopped.set()
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+    return {"settings": settings.as_dict(), "datasets": data, "runs": runs}

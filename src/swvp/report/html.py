@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import jinja2
 import numpy as np
-from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 
 from swvp.experiments.summary import (
@@ -24,6 +21,7 @@ from swvp.experiments.summary import (
 )
 from swvp.experiments.synthetic import CHOICES, CONTROL, SETUPS
 from swvp.report import plots
+from swvp.report.page import plain, template, unbroken, uri
 from swvp.report.words import SIGNIFICANT, between, chooses, counted, has_beta, percent, shown, untuned, words
 
 __all__ = ["render"]
@@ -36,15 +34,8 @@ BOLD = ("Accuracy (std)", "Untuned", "Wins")
 
 def render(results: dict[str, Any]) -> str:
     """The page; the same results give the same bytes."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("swvp.report", "."),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     summaries = summarise(results)
-    return environment.get_template("synthetic.html.j2").render(
+    return template("synthetic.html.j2").render(
         results=results,
         settings=results["settings"],
         summaries=summaries,
@@ -192,22 +183,5 @@ def hmms(datasets: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def plain(value: Any) -> str:
-    """A setting as the command line takes it."""
-    if isinstance(value, list):
-        return ",".join(map(plain, value))
-    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
-
-
 def with_std(mean: float, spread: float, datasets: int) -> str:
     return f"{percent(mean)} ({percent(spread)})" if datasets > 1 else percent(mean)
-
-
-def unbroken(text: str) -> Markup:
-    """Escaped, and without line breaks inside names such as a-wm."""
-    parts = [Markup("<span>{}</span>").format(word) if "-" in word else escape(word) for word in text.split(" ")]
-    return Markup(" ").join(parts)
-
-
-def uri(figure: Figure) -> str:
-    return "data:image/svg+xml;base64," + base64.b64encode(plots.svg(figure)).decode("ascii")

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import functools
-import io
-import threading
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-import matplotlib.style
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from swvp.experiments.summary import WEIGHTS, SetupSummary, chosen_runs, final, runs_of, std
 from swvp.experiments.synthetic import CONTROL
+from swvp.report.drawing import DEV, GREY, WIDTH, Look, draw_by_beta, looks, short, styled, svg, swatch
 from swvp.report.words import between
 
 __all__ = [
@@ -33,12 +29,6 @@ __all__ = [
     "swatch",
 ]
 
-WIDTH = 3.6
-GREY = "#6b6b6b"
-DEV = (0, (3, 1.5))
-COLOURS = ("#0072B2", "#56B4E9", "#D55E00", "#E69F00", "#009E73", "#CC79A7")
-MARKERS = ("s", "^", "D", "v", "P", "X", "<")
-LOOKS = {"csp": ("#000000", "o"), CONTROL: ("#8c8c8c", "o")}
 FAR = 15.0  # points beyond all of ours at which a number of the paper's would squash the axis
 KEYS: dict[str, dict[str, Any]] = {
     "last weights": {"color": "black", "marker": "o"},
@@ -49,77 +39,6 @@ KEYS: dict[str, dict[str, Any]] = {
     "development": {"color": "black", "linestyle": DEV},
 }
 """The lines of legends that are not a rule's."""
-STYLE: dict[str, Any] = {
-    "font.size": 8.5,
-    "font.family": "DejaVu Sans",
-    "text.parse_math": False,
-    "axes.titlesize": 8.5,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.titley": 1.0,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": "#888888",
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#e6e6e6",
-    "grid.linewidth": 0.7,
-    "xtick.color": "#444444",
-    "ytick.color": "#444444",
-    "xtick.major.size": 2.5,
-    "ytick.major.size": 2.5,
-    "lines.linewidth": 1.3,
-    "lines.markersize": 4,
-    "figure.constrained_layout.use": True,
-    "svg.hashsalt": "swvp",
-    "svg.fonttype": "path",
-}
-
-P = ParamSpec("P")
-T = TypeVar("T")
-drawing = threading.RLock()
-
-
-class Look(NamedTuple):
-    """How a rule looks in every figure."""
-
-    colour: str
-    marker: str
-
-
-def styled(draw: Callable[P, T]) -> Callable[P, T]:
-    """Draw in the style of the report, whatever the user's; the style is global in matplotlib, hence the lock."""
-
-    @functools.wraps(draw)
-    def wrapped(*args: P.args, **kwargs: P.kwargs) -> T:
-        with drawing, matplotlib.style.context(["default", STYLE]):
-            return draw(*args, **kwargs)
-
-    return wrapped
-
-
-def looks(rules: Sequence[str]) -> dict[str, Look]:
-    """A colour and a marker for each rule; a pair comes back only after 35 rules."""
-    others = [rule for rule in rules if rule not in LOOKS]
-    pairs = {rule: (COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]) for k, rule in enumerate(others)}
-    return {rule: Look(*{**LOOKS, **pairs}[rule]) for rule in rules}
-
-
-@styled
-def svg(figure: Figure) -> bytes:
-    """The figure as SVG, the same bytes for the same figure."""
-    file = io.BytesIO()
-    figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
-    return file.getvalue()
-
-
-@styled
-def swatch(**line: Any) -> Figure:
-    """A short piece of a line, for a legend."""
-    figure = Figure(figsize=(0.36, 0.16))
-    figure.set_layout_engine("none")
-    figure.add_artist(Line2D([0.05, 0.5, 0.95], [0.5, 0.5, 0.5], markevery=[1], **line))
-    return figure
 
 
 @styled
@@ -258,22 +177,9 @@ def share(runs: Sequence[dict[str, Any]], count: str) -> float:
     return float(100 * counted / max(updates, 1))
 
 
-def draw_by_beta(axes: Axes, groups: Any, values: list[float], look: Look, *, linestyle: Any, marked: bool) -> None:
-    if None in groups:
-        axes.axhline(values[0], color=look.colour, linestyle=linestyle)
-        return
-    line = axes.plot(list(groups), values, color=look.colour, linestyle=linestyle, alpha=1 if marked else 0.75)[0]
-    if marked or len(groups) == 1:
-        line.set(marker=look.marker, markerfacecolor=look.colour if marked else "white")
-
-
 def beta_axis(results: Mapping[str, Any], panels: Sequence[Axes]) -> None:
     betas = sorted(results["settings"]["betas"])
     room = 0.04 * (betas[-1] - betas[0]) or 0.5
     panels[-1].set_xlim(betas[0] - room, betas[-1] + room)
     panels[-1].xaxis.set_major_locator(MaxNLocator(nbins=6))
     panels[-1].set_xlabel("β")
-
-
-def short(name: str) -> str:
-    return name if len(name) <= 24 else f"{name[:23]}…"

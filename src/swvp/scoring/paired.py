@@ -88,17 +88,20 @@ def paired_bootstrap(
     moved to have no difference on the whole: p = (1 + the number of samples with |d* - d| >= |d|) / (1 + samples).
     """
     check(first, second, samples, seed)
+    drawn = resampled(first, second, samples, np.random.default_rng([seed, 0]))
+    observed = difference(first, second)
+    return share_as_large(drawn - observed, observed), interval_of(drawn)
+
+
+def resampled(first: Ints, second: Ints, samples: int, rng: np.random.Generator) -> Floats:
+    """The differences of samples of the sentences, drawn with replacement."""
     groups, sizes = np.unique(np.hstack([first, second]), axis=0, return_counts=True)
-    rng = np.random.default_rng([seed, 0])
-    observed = differences(sizes @ groups)
-    drawn = np.concatenate(
+    return np.concatenate(
         [
             differences(rng.multinomial(len(first), sizes / len(first), size=size) @ groups)
             for size in portions(samples, len(groups))
         ]
     )
-    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return share_as_large(drawn - observed, observed), (float(low), float(high))
 
 
 def paired_permutation(first: Ints, second: Ints, *, samples: int = 10_000, seed: int = 0) -> float:
@@ -109,14 +112,30 @@ def paired_permutation(first: Ints, second: Ints, *, samples: int = 10_000, seed
     (1 + samples), where d is the difference without swaps.
     """
     check(first, second, samples, seed)
+    drawn = swapped(first, second, samples, np.random.default_rng([seed, 1]))
+    return share_as_large(drawn, difference(first, second))
+
+
+def swapped(first: Ints, second: Ints, samples: int, rng: np.random.Generator) -> Floats:
+    """The differences after the predictions of each sentence were swapped with probability 1/2."""
     groups, sizes = np.unique(second - first, axis=0, return_counts=True)
-    rng = np.random.default_rng([seed, 1])
     total = np.concatenate([first.sum(axis=0), second.sum(axis=0)])
     drawn = []
     for size in portions(samples, len(groups)):
         moved = rng.binomial(sizes, 0.5, size=(size, len(groups))) @ groups
         drawn.append(differences(total + np.hstack([moved, -moved])))
-    return share_as_large(np.concatenate(drawn), differences(total))
+    return np.concatenate(drawn)
+
+
+def difference(first: Ints, second: Ints) -> Floats:
+    """score(second) - score(first) of all sentences."""
+    return differences(np.concatenate([first.sum(axis=0), second.sum(axis=0)]))
+
+
+def interval_of(drawn: Floats) -> tuple[float, float]:
+    """The percentile interval of what was drawn."""
+    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return float(low), float(high)
 
 
 def differences(sums: Ints) -> Floats:
