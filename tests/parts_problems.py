@@ -70,7 +70,7 @@ def score_all(parts, n, every):
     for i in range(len(every)):
         scores[i] = 0.0
         for m in range(1, n + 1):
-            if parts.index[every[i, m - 1], m] < 0:
+            if parts.arc[every[i, m - 1], m] < 0:
                 scores[i] = -np.inf
         if scores[i] == 0.0:
             scores[i] = score_heads(parts, n, every[i])

@@ -50,12 +50,12 @@ def is_below(heads, h, m):
 def around(parts, n, heads, m, c, d):
     """The score of the parts that depend on the head of m, which is in chain c or d."""
     h = heads[m - 1]
-    b = parts.index[h, m]
+    b = parts.arc[h, m]
     total = parts.arc_scores[b] + chain_score(parts, heads, c)
     if d != c:
         total += chain_score(parts, heads, d)
     if h > 0:
-        total += parts.grandparent_scores[grandparent(parts, b, parts.index[heads[h - 1], h])]
+        total += parts.grandparent_scores[grandparent(parts, b, parts.arc[heads[h - 1], h])]
     for p in range(parts.chains[2 * m], parts.chains[2 * m + 2]):
         a = parts.chain[p]
         if heads[parts.modifiers[a] - 1] == m:

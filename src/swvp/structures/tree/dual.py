@@ -209,7 +209,7 @@ def branch(parts, n, room, heads, depth):
         if left > 1 and room.doubts[m] > most:
             word, most = m, room.doubts[m]
         room.doubts[m] *= 0.5
-    arc = parts.index[heads[word - 1], word]
+    arc = parts.arc[heads[word - 1], word]
     if not automata.alive[arc]:
         arc = automata.came[word]
     for a in range(parts.arcs[word], parts.arcs[word + 1]):

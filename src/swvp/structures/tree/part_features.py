@@ -49,8 +49,8 @@ class PartTables(NamedTuple):
 class PartRoom(NamedTuple):
     """What is known of the sentence that is looked at.
 
-    The keys of three sides are [side, v, t] for node v; node n + 1 is START, n + 2 STOP. `amounts` are those of the
-    parts in an update: arcs, then siblings, then grandparents. `found` is for the keys of the features of one part.
+    The keys of three sides are [side, v, t] for node v; node n + 1 is START, n + 2 STOP. `found` is for the
+    keys of the features of one part.
     """
 
     parts: Parts
@@ -90,10 +90,18 @@ def part_tables(templates: PartTemplates) -> tuple[PartTemplates, PartTables]:
 def new_part_room(tables: PartTables, nodes: Nodes, candidates: Candidates) -> PartRoom:
     """Room for the sentences of `nodes`."""
     words = int(np.diff(nodes.starts).max(initial=1)) - 1
-    rooms = [new_room(table, nodes, words) for table in tables[:3]]
-    three = [np.zeros((3, words + 3, len(table.salts)), np.uint64) for table in tables[3:]]
-    longest = max(len(room.found) for room in rooms) + max(len(table.salts) for table in tables[3:])
-    return PartRoom(new_parts(candidates, nodes.starts), *rooms, *three, np.zeros(longest, np.uint64))
+    rooms = [new_room(table, nodes, words) for table in (tables.arcs, tables.sibling_pairs, tables.grandparent_pairs)]
+    three = [np.zeros((3, words + 3, len(table.salts)), np.uint64) for table in (tables.siblings, tables.grandparents)]
+    longest = max(len(room.found) for room in rooms) + max(keys.shape[2] for keys in three)
+    return PartRoom(
+        parts=new_parts(candidates, nodes.starts),
+        arcs=rooms[0],
+        sibling_pairs=rooms[1],
+        grandparent_pairs=rooms[2],
+        siblings=three[0],
+        grandparents=three[1],
+        found=np.zeros(longest, np.uint64),
+    )
 
 
 @kernel

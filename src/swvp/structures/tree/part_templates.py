@@ -139,8 +139,7 @@ def triples(kind: str) -> list[str]:
 
 def pairs(kind: str, lines: Iterable[str]) -> list[str]:
     """Templates of arcs as those of m and s, or of g and m."""
-    head, modifier = PAIRS[kind]
-    names = str.maketrans({"h": head, "m": modifier})
+    names = str.maketrans("hm", PAIRS[kind])
 
     def renamed(line: str) -> str:
         sides = re.sub(r"\b[hm](?=\.)", lambda found: found[0].translate(names), line)

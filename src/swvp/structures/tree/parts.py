@@ -35,7 +35,7 @@ class Candidates(NamedTuple):
 class Parts(NamedTuple):
     """The parts of one sentence and their scores.
 
-    Arcs are ordered by modifier and then head: those of word m are arcs[m]:arcs[m + 1]. index[h, m] is the number of an
+    Arcs are ordered by modifier and then head: those of word m are arcs[m]:arcs[m + 1]. arc[h, m] is the number of an
     arc, or -1. The arcs of chain c are chain[chains[c]:chains[c + 1]], the nearest first, and rank[a] is the place of
     arc a in its chain, from 1. With k arcs in chain c, the siblings of ranks i < j are part
     siblings[c] + i·(k + 1) + j - 1. The grandparent part of arc a = (h, m) and arc b = (g, h) is
@@ -45,7 +45,7 @@ class Parts(NamedTuple):
     arcs: Ints
     heads: Ints
     modifiers: Ints
-    index: NDArray[np.int32]
+    arc: NDArray[np.int32]
     chains: Ints
     chain: Ints
     rank: Ints
@@ -63,7 +63,7 @@ def new_parts(candidates: Candidates, starts: Ints) -> Parts:
         arcs=np.zeros(words + 2, np.int64),
         heads=np.zeros(arcs, np.int64),
         modifiers=np.zeros(arcs, np.int64),
-        index=np.full((words + 1, words + 1), -1, np.int32),
+        arc=np.full((words + 1, words + 1), -1, np.int32),
         chains=np.zeros(2 * words + 3, np.int64),
         chain=np.zeros(arcs, np.int64),
         rank=np.zeros(arcs, np.int64),
@@ -101,10 +101,10 @@ def measure(candidates, starts):
 @kernel
 def lay_out(candidates, word, n, parts):
     """Write the parts, but not their scores, of the sentence of n words that begins with `word` of the treebank."""
-    index, chains = parts.index, parts.chains
+    arc, chains = parts.arc, parts.chains
     for h in range(n + 1):
         for m in range(n + 1):
-            index[h, m] = -1
+            arc[h, m] = -1
     for c in range(2 * n + 3):
         chains[c] = 0
     a = 0
@@ -113,7 +113,7 @@ def lay_out(candidates, word, n, parts):
         for p in range(candidates.first[word + m - 1], candidates.first[word + m]):
             h = candidates.heads[p]
             parts.heads[a], parts.modifiers[a] = h, m
-            index[h, m] = a
+            arc[h, m] = a
             chains[2 * h + (m > h) + 1] += 1
             a += 1
         parts.arcs[m + 1] = a
@@ -126,7 +126,7 @@ def lay_out(candidates, word, n, parts):
             parts.siblings[c] = size
             size += (chains[c + 1] - chains[c] + 1) ** 2
             for length in range(1, n - h + 1 if right else h):
-                a = index[h, h + length if right else h - length]
+                a = arc[h, h + length if right else h - length]
                 if a >= 0:
                     parts.chain[p] = a
                     parts.rank[a] = p - chains[c] + 1
@@ -158,10 +158,10 @@ def score_heads(parts, n, heads):
     total = 0.0
     for m in range(1, n + 1):
         h = heads[m - 1]
-        a = parts.index[h, m]
+        a = parts.arc[h, m]
         total += parts.arc_scores[a]
         if h > 0 and heads[h - 1] != m:
-            total += parts.grandparent_scores[grandparent(parts, a, parts.index[heads[h - 1], h])]
+            total += parts.grandparent_scores[grandparent(parts, a, parts.arc[heads[h - 1], h])]
     for c in range(2 * n + 2):
         h = c // 2
         before = 0

@@ -107,7 +107,7 @@ def predict_one(problem, model, i):
     if problem.margin > 0:
         start = problem.nodes.starts[i] - i
         for k in range(n):
-            parts.arc_scores[parts.index[problem.heads[start + k], k + 1]] -= problem.margin
+            parts.arc_scores[parts.arc[problem.heads[start + k], k + 1]] -= problem.margin
     decode(parts, n, problem.projective, problem.one_root, model)
     return n
 
@@ -164,10 +164,10 @@ def add_amount(parts, n, heads, amount, amounts):
     sibling, grand = len(parts.arc_scores), len(parts.arc_scores) + len(parts.sibling_scores)
     for m in range(1, n + 1):
         h = heads[m - 1]
-        a = parts.index[h, m]
+        a = parts.arc[h, m]
         amounts[a] += amount
         if h > 0 and heads[h - 1] != m:
-            amounts[grand + grandparent(parts, a, parts.index[heads[h - 1], h])] += amount
+            amounts[grand + grandparent(parts, a, parts.arc[heads[h - 1], h])] += amount
     for c in range(2 * n + 2):
         before = 0
         for p in range(parts.chains[c], parts.chains[c + 1]):

@@ -38,7 +38,7 @@ def best_tree_of_arcs(parts, n, one_root, alive, weights, heads):
             return -np.inf, greedy
         total, roots = 0.0, 0
         for m in range(1, n + 1):
-            total += weights[parts.index[heads[m - 1], m]]
+            total += weights[parts.arc[heads[m - 1], m]]
             roots += heads[m - 1] == 0
         if roots == 1 or not one_root:
             return total, greedy
