@@ -25,14 +25,18 @@ class DependencyParser(Parser, BaseEstimator):  # type: ignore[misc]
         At most so many passes; training stops earlier after a pass without a mistake.
     average : bool
         Predict with the averaged weights (better, as a rule) instead of the last ones.
-    features : str or list of str
-        A preset ("first-order", "turbo", "light") or templates; see `swvp.structures.tree.templates`.
+    order : 1 or 2
+        Features of arcs, or also of siblings next to each other and of grandparents: slower and more accurate.
+    features : str or list of str, optional
+        A preset ("first-order", "turbo", "light"; "second-order", "turbo-standard") or templates; see
+        `swvp.structures.tree.templates` and `swvp.structures.tree.part_templates`.
     projective : bool
-        Only trees without crossing arcs (Eisner's algorithm); else all trees (Chu–Liu–Edmonds).
+        Only trees without crossing arcs; else all trees.
     one_root : bool
         Exactly one word of a sentence has head 0.
     prune : bool
-        Look only at arcs of tags and lengths seen in training; others are taken where there is no tree without.
+        Look only at arcs of tags and lengths seen in training; others are taken where there is no tree without. In
+        second order, a log-linear model trained beforehand leaves each word a few heads of these.
     margin : float
         By how much gold arcs must win in training; 0 is the perceptron of the paper.
     hashed : int or None

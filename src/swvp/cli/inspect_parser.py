@@ -65,7 +65,8 @@ def described_parser(parser: Any, path: Path) -> list[tuple[str, str]]:
     weights = int(np.count_nonzero(parser.coef_))
     kind = "each feature its own" if parser.owners_ is not None else "features share by hashing"
     trees = [
-        "projective (Eisner)" if parser.projective else "of any kind (Chu–Liu–Edmonds)",
+        "projective" if parser.projective else "of any kind",
+        "first order (arcs)" if parser.order == 1 else "second order (arcs, siblings, grandparents)",
         "one root" if parser.one_root else "several roots",
     ]
     rows = [
@@ -104,11 +105,17 @@ def label_rows(parser: Any) -> list[tuple[str, str]]:
 
 
 def pruning_text(parser: Any) -> str:
-    longest = parser.tables_.longest
+    longest = parser.longest_
     if len(longest) == 1:
         return "none"
     known = longest[:-1, 1:-1]
-    return f"{np.count_nonzero(known):,} of {known.size:,} pairs of tags (with directions) have arcs"
+    text = f"{np.count_nonzero(known):,} of {known.size:,} pairs of tags (with directions) have arcs"
+    if parser.pruner_ is None:
+        return text
+    pruner = parser.pruner_
+    return (
+        f"{text}; a log-linear model keeps at most {pruner.most} heads of a word, from {pruner.threshold:g} of the best"
+    )
 
 
 def percents(scores: list[float]) -> str:

@@ -15,17 +15,19 @@ from swvp.parsing.rules import candidates
 from swvp.parsing.treebank import Treebank, read_treebank
 from swvp.structures.chain.templates import read_templates
 from swvp.structures.tree.arcs import predict_all
+from swvp.structures.tree.part_templates import PART_PRESETS, parse_part_templates
+from swvp.structures.tree.second import predict_parts
 from swvp.structures.tree.templates import PRESETS, parse_arc_templates
 
 __all__ = ["train_parser"]
 
 
-def train_parser(options: RunOptions, *, features: str, **settings: Any) -> None:
+def train_parser(options: RunOptions, *, order: int, features: str | None, **settings: Any) -> None:
     """Read, train or tune, save; say what happens. The settings are those of Parser."""
     messages = new_console(stderr=True)
     check_run(options, patience=settings["patience"], rule=settings["rule"], beta=settings["beta"])
     tried = candidates(options.rules, options.betas, settings["C"]) if options.tune else []
-    parser = Parser(features=read_features(features), **settings)
+    parser = Parser(order=order, features=None if features is None else read_features(features, order), **settings)
     treebank = read_treebank(options.train, encoding=options.encoding, heads=True)
     dev = None if options.dev is None else read_treebank(options.dev, encoding=options.encoding, heads=True)
     data = [treebank] if dev is None else [treebank, dev]
@@ -44,8 +46,11 @@ def train_parser(options: RunOptions, *, features: str, **settings: Any) -> None
     if options.tune:
         training = run.tune(parser, training, tried, **stages)
     else:
-        run.train(parser, training, data, kernel=predict_all, **stages)
+        kernel = predict_all if order == 1 else predict_parts
+        run.train(parser, training, data, kernel=kernel, **stages)
     parser.finish(training)
+    if order == 2 and dev is not None:
+        messages.print(f"development: {100 * parser.certified(dev):.1f} % of the trees are certainly the best ones")
     if labelled:
         naming = parser.start_labels(treebank, dev)
         run.train(parser, naming, data, stage="labels", heading="labels", examples="families")
@@ -56,12 +61,16 @@ def train_parser(options: RunOptions, *, features: str, **settings: Any) -> None
     run.save(parser, f"{len(parser.templates_)} templates{classes}, {kept_pass(parser)}")
 
 
-def read_features(features: str) -> str | list[str]:
+def read_features(features: str, order: int) -> str | list[str]:
     """A preset by name, or the templates of a file, which is named if something is wrong with it."""
-    if features in PRESETS:
+    known = PRESETS if order == 1 else PRESETS | PART_PRESETS
+    if features in known:
         return features
-    lines = read_templates(features, PRESETS)
-    parse_arc_templates(lines, where=features)
+    lines = read_templates(features, known)
+    if order == 1:
+        parse_arc_templates(lines, where=features)
+    else:
+        parse_part_templates(lines, where=features)
     return lines
 
 

@@ -90,7 +90,7 @@ def shown(line: bytes, encoding: str) -> str:
 
 def missing_columns(parser: Parser, treebank: Treebank) -> list[str]:
     """The columns that are empty in a file, but were not when the parser was trained, and are in its templates."""
-    atoms = [atom for template in parser.templates_ for atom in template.head + template.modifier]
+    atoms = [atom for template in parser.templates_ for atom in template.atoms]
     used = {atom.column for atom in atoms} | {template.between for template in parser.templates_}
     found = {"tag": ("XPOS", treebank.xpos), "feats": ("FEATS", treebank.feats)}
     return [

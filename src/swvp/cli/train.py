@@ -139,6 +139,8 @@ Examples:
 
   swvp train parser el-ud-train.conllu --dev el-ud-dev.conllu --model el.swvp
 
+  swvp train parser train.conllu --dev dev.conllu --order 2 --model better.swvp
+
   swvp train parser train.conll --encoding iso-8859-1 --projective --model parser.swvp
 
   swvp train parser train.conllu --dev dev.conllu --tune --model best.swvp
@@ -153,14 +155,18 @@ def parser(
     train: options.Train,
     model: options.Model,
     dev: options.Dev = None,
-    order: Annotated[int, typer.Option(help="1: the score of a tree is the sum of those of its arcs.")] = 1,
-    projective: Annotated[bool, typer.Option("--projective", help="No crossing arcs (Eisner's algorithm).")] = False,
+    order: Annotated[int, typer.Option(help="1: features of arcs; 2: also of siblings and grandparents.")] = 1,
+    projective: Annotated[bool, typer.Option("--projective", help="No crossing arcs.")] = False,
     several_roots: Annotated[
         bool, typer.Option("--several-roots", help="Several words of a sentence may have head 0.")
     ] = False,
     features: Annotated[
-        str, typer.Option(help="Preset (first-order, turbo, light) or a file of templates.")
-    ] = "first-order",
+        str | None,
+        typer.Option(
+            help="Preset (first-order, turbo, light; second-order, turbo-standard) or a file of templates.",
+            show_default="first-order or second-order",
+        ),
+    ] = None,
     labels: Annotated[bool, typer.Option(help="Learn the labels of arcs too, in a second stage.")] = True,
     prune: Annotated[bool, typer.Option(help="Look only at arcs of tags and lengths seen in training.")] = True,
     margin: Annotated[float, typer.Option(help="By how much gold arcs must win; 0 is the perceptron's.")] = 1.0,
@@ -191,8 +197,6 @@ def parser(
     from swvp.cli.parser_training import train_parser
     from swvp.cli.training import run_options
 
-    if order != 1:
-        raise InputError(f"order must be 1, not {order}")
     train_parser(
         run_options(
             train=train,
@@ -208,6 +212,7 @@ def parser(
             jobs=jobs,
             load=load,
         ),
+        order=order,
         features=features,
         projective=projective,
         one_root=not several_roots,

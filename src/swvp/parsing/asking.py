@@ -32,7 +32,7 @@ class ParserAsking(Tempered):
     if TYPE_CHECKING:  # what the rest of the parser gives
 
         def _check_fitted(self) -> None: ...
-        def _encoded(self, treebank: Treebank) -> Arcs: ...
+        def _arcs(self, treebank: Treebank) -> Arcs: ...
         def predict_trees(self, treebank: Treebank) -> tuple[Heads, Any]: ...
 
     def explain(self, sentence: Any, word: int | None = None, n: int = 5) -> WeightTable:
@@ -61,7 +61,7 @@ class ParserAsking(Tempered):
         """
         self._check_fitted()
         treebank = treebank_from(X, heads=None)
-        found = k_best_heads(self, self._encoded(treebank), k)
+        found = k_best_heads(self, self._arcs(treebank), k)
         result: list[list[tuple[Any, float]]] = [[] for _ in found]
         for rank in range(max(map(len, found), default=0)):
             heads = np.concatenate([trees[min(rank, len(trees) - 1)][0] for trees in found])
@@ -78,7 +78,7 @@ class ParserAsking(Tempered):
         arcs have probability 0. Read `confidence` first.
         """
         self._check_fitted()
-        problem = self._encoded(treebank_from(X, heads=None))
+        problem = self._arcs(treebank_from(X, heads=None))
         found = distribution(self, problem, self.temperature_)
         return [table_of(found.marginals, found.begins, i) for i in range(len(found.log_z))]
 
@@ -93,7 +93,7 @@ class ParserAsking(Tempered):
         self._check_fitted()
         treebank = treebank_from(X, heads=None)
         heads, labels = self.predict_trees(treebank)
-        problem = self._encoded(treebank)
+        problem = self._arcs(treebank)
         found = distribution(self, problem, self.temperature_).of(problem, heads)
         return trees_of(treebank, heads, labels, found)
 
@@ -105,7 +105,7 @@ class ParserAsking(Tempered):
         """
         treebank = treebank_from(X, y, heads=True)
         self._check_fitted()
-        self.temperature_ = best_temperature(self, self._encoded(treebank), treebank, of)
+        self.temperature_ = best_temperature(self, self._arcs(treebank), treebank, of)
         return self
 
     def _labels(self, treebank: Treebank, heads: Heads) -> Any:

@@ -49,7 +49,7 @@ def explain(parser: Any, treebank: Treebank, word: int | None = None, n: int = 5
     second; the n largest are shown for each word.
     """
     check_count("n", n)
-    problem = parser._encoded(treebank)
+    problem = parser._arcs(treebank)
     size = treebank.sentence(0).stop
     if word is not None and not (isinstance(word, numbers.Integral) and 1 <= word <= size):
         raise InputError(f"there is no word {word!r}: the sentence has words 1 to {size}")
@@ -92,7 +92,7 @@ def total(parts: Sequence[tuple[str, float]]) -> float:
 def top_features(parser: Any, treebank: Treebank, n: int = 20) -> WeightTable:
     """The features with the largest |weight| on the arcs of the sentences that are not pruned."""
     check_count("n", n)
-    problem = parser._encoded(treebank)
+    problem = parser._arcs(treebank)
     model = model_of(parser, problem)
     longest = int(np.diff(problem.nodes.starts).max(initial=1))
     keys = np.zeros(longest * len(model.room.found), np.uint64)

@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from swvp import __version__
 from swvp.parsing.labeller import Labeller
+from swvp.parsing.pruner import Pruner
 from swvp.storage.container import Contents
 from swvp.storage.models import fill, load_model, must, save_model, sparse, strings
 from swvp.structures.tree.encode import FEW_VALUES, tables_of
+from swvp.structures.tree.part_templates import parse_part_templates
 from swvp.structures.tree.pruning import all_allowed
 from swvp.structures.tree.templates import parse_arc_templates
 from swvp.training.options import epochs_of, remake, restore_passes, stored, stored_passes
@@ -40,7 +43,10 @@ def save_parser(parser: Any, path: Path) -> None:
         "label_dev_scores": parser.label_dev_scores_,
         "temperature": parser.temperature_,
     }
-    arrays = sparse("weights", parser.coef_) | {"longest": parser.tables_.longest}
+    arrays = sparse("weights", parser.coef_) | {"longest": parser.longest_}
+    if parser.pruner_ is not None:
+        meta["pruner"] = parser.pruner_.meta()
+        arrays |= {f"pruner {name}": array for name, array in parser.pruner_.arrays().items()}
     if parser.owners_ is not None:
         places = np.flatnonzero(parser.owners_)
         arrays |= {"owned": places, "owners": parser.owners_[places].view(np.int64)}
@@ -58,8 +64,13 @@ def rebuild(contents: Contents, make: Callable[..., Any]) -> Any:
     meta, arrays = contents.meta, contents.arrays
     parser = remake(make, meta["options"])
     restore_passes(parser, meta)
-    templates = parse_arc_templates(strings(meta["templates"]))
-    parser.templates_, tables = tables_of(templates)
+    must(parser.order in (1, 2) and type(parser.prune) is bool, "order")
+    own = named("pruner", arrays)
+    parser.pruner_ = Pruner.rebuild(meta["pruner"], own) if parser.order == 2 and parser.prune else None
+    if parser.order == 1:
+        parser.templates_, parser.tables_ = tables_of(parse_arc_templates(strings(meta["templates"])))
+    else:
+        parser._take_parts(parse_part_templates(strings(meta["templates"])))
     must([template.text for template in parser.templates_] == meta["templates"], "templates")
     parser.ranks_ = {
         name: {text: rank for rank, text in enumerate(strings(meta["ranks"][name]))} for name in FEW_VALUES
@@ -68,7 +79,7 @@ def rebuild(contents: Contents, make: Callable[..., Any]) -> Any:
     longest = np.array(arrays["longest"], np.int32)
     tags = len(parser.ranks_["pos"]) + 2
     must(longest.shape in ((tags, tags, 2), all_allowed().shape), "pruning")
-    parser.tables_ = tables._replace(longest=longest)
+    parser._prune_by(longest)
     size = meta["size"]
     must(type(size) is int and 1 <= size <= MOST_WEIGHTS and size & (size - 1) == 0, "number of weights")
     parser.coef_ = np.zeros(size)
@@ -80,9 +91,14 @@ def rebuild(contents: Contents, make: Callable[..., Any]) -> Any:
         must(places.shape == owners.shape == (len(places),) and 2 * len(places) <= size, "owners of weights")
         must(not len(places) or 0 <= places.min() <= places.max() < size, "places of weights")
         parser.owners_[places] = owners.view(np.uint64)
-    own = {name.removeprefix("labels "): array for name, array in arrays.items() if name.startswith("labels ")}
+    own = named("labels", arrays)
     parser.labeller_ = None if meta["labels"] is None else Labeller.rebuild(meta["labels"], own)
     parser.label_history_ = epochs_of(meta["label_history"])
     parser.label_dev_scores_ = [float(score) for score in meta["label_dev_scores"]]
     parser.temperature_ = temperature_in(meta)
     return parser
+
+
+def named(what: str, arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The arrays of one part of the parser, by their own names."""
+    return {name.removeprefix(f"{what} "): array for name, array in arrays.items() if name.startswith(f"{what} ")}

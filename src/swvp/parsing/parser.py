@@ -21,15 +21,20 @@ from swvp.parsing.batches import more_labels
 from swvp.parsing.input import Sentences, treebank_from
 from swvp.parsing.labeller import Labeller
 from swvp.parsing.model import MOST_WEIGHTS, load_parser, save_parser
+from swvp.parsing.pruner import Pruner, kept
 from swvp.parsing.results import trees_of
 from swvp.parsing.rules import DEFAULT_RULE
+from swvp.parsing.second_order import all_slots, candidates_of, chosen_parts, predict_second
 from swvp.parsing.treebank import Treebank
 from swvp.structures.operations import Floats, refresh
 from swvp.structures.tree.arcs import ArcModel, Arcs, Heads, decode, new_model, predict_all
 from swvp.structures.tree.context import Columns, with_context
 from swvp.structures.tree.distributions import rescued
 from swvp.structures.tree.encode import Keys, Nodes, Tables, encode, ranks_of, tables_of
+from swvp.structures.tree.part_features import PartTables, part_tables
+from swvp.structures.tree.part_templates import PartTemplates
 from swvp.structures.tree.pruning import Pruned, all_allowed, forbidden, longest_arcs, pruned, widened
+from swvp.structures.tree.second import PartModel, SecondOrder, new_part_model
 from swvp.structures.tree.templates import PRESETS, ArcTemplate, parse_arc_templates
 from swvp.training.options import TrainingOptions, in_shares, not_fitted
 from swvp.training.training import Training, Watch, Weights, ignore
@@ -47,9 +52,11 @@ class Parser(TrainingOptions, ParserAsking):
 
     BETA = TREE_BETA
 
-    templates_: list[ArcTemplate]
+    templates_: list[Any]
     ranks_: dict[str, dict[str, int]]
-    tables_: Tables
+    tables_: Tables | PartTables
+    longest_: NDArray[np.int32]
+    pruner_: Pruner | None
     owners_: Keys | None
     history_: list[Epoch]
     dev_scores_: list[float]
@@ -71,7 +78,8 @@ class Parser(TrainingOptions, ParserAsking):
         C: float | None = None,
         epochs: int = 10,
         average: bool = True,
-        features: str | Sequence[str] = "first-order",
+        order: int = 1,
+        features: str | Sequence[str] | None = None,
         projective: bool = False,
         one_root: bool = True,
         prune: bool = True,
@@ -91,6 +99,7 @@ class Parser(TrainingOptions, ParserAsking):
         self.C = C
         self.epochs = epochs
         self.average = average
+        self.order = order
         self.features = features
         self.projective = projective
         self.one_root = one_root
@@ -158,6 +167,8 @@ class Parser(TrainingOptions, ParserAsking):
         """A training of trees, to be run and watched; `finish` takes its weights. With `more` it goes on."""
         rule = self._rule()
         self._check_whole(["epochs", "n_jobs"], optional=["patience", "hashed"])
+        if self.order not in (1, 2):
+            raise InputError(f"order must be 1 (arcs) or 2 (arcs, siblings and grandparents), not {self.order!r}")
         if self.hashed is not None and self.hashed & (self.hashed - 1):
             raise InputError(f"hashed must be a power of 2, as 2**22, not {self.hashed}")
         if not isinstance(self.margin, numbers.Real) or not 0 <= self.margin < np.inf:
@@ -172,24 +183,22 @@ class Parser(TrainingOptions, ParserAsking):
             raise InputError("hashed is not what the parser was fitted with: set it back, or fit again")
         old = (self.coef_, self.__dict__.get("_training"), self.owners_) if more else None
         if not more:
-            self.templates_, tables = tables_of(chosen_features(self.features))
             self.ranks_ = ranks_of(columns)
             self.labeller_ = None
             self.label_history_, self.label_dev_scores_ = [], []
             self._training = self._naming = None
-        else:
-            tables = self.tables_
+            self._take_templates()
         self.__dict__.pop("coef_", None)  # no weights of before with what is known now
-        nodes = encode(columns, treebank.offsets, self.templates_, self.ranks_)
+        nodes = self._encode(treebank, columns)
+        longest = all_allowed()
         if self.prune:
-            tags = len(self.ranks_["pos"])
-            seen = longest_arcs(nodes.kinds, nodes.starts, heads, tags)
-            tables = tables._replace(longest=widened(tables.longest, seen) if more else seen)
-        else:
-            tables = tables._replace(longest=all_allowed())
-        self.tables_ = tables
+            longest = longest_arcs(nodes.kinds, nodes.starts, heads, len(self.ranks_["pos"]))
+            longest = widened(self.longest_, longest) if more else longest
+        self._prune_by(longest)
+        if self.pruner_ is not None and not more:
+            self.pruner_.fit(nodes, heads, orders=generator(self.random_state))
         problem = self._problem(nodes, heads, float(self.margin))
-        model = new_model(problem, size, exact=exact)
+        model = model_for(problem, size, exact=exact)
         if old is not None:
             coef, before, owners = old
             model.w[:] = coef if before is None else before.model.w
@@ -251,8 +260,19 @@ class Parser(TrainingOptions, ParserAsking):
 
     def pruning(self, treebank: Treebank) -> Pruned:
         """What pruning does to a treebank with heads: the recall of its arcs, and how many heads a word can have."""
-        nodes = self._encoded(treebank).nodes
-        return pruned(self.tables_.longest, nodes.kinds, nodes.starts, treebank.trees)
+        problem = self._encoded(treebank)
+        if isinstance(problem, SecondOrder):
+            return kept(problem.candidates, problem.nodes.starts, treebank.trees)
+        return pruned(self.longest_, problem.nodes.kinds, problem.nodes.starts, treebank.trees)
+
+    def certified(self, X: Sentences) -> float:
+        """The share of sentences whose tree is certainly the best one of the model; in first order it always is."""
+        self._check_fitted()
+        problem = self._encoded(treebank_from(X, heads=None))
+        if not isinstance(problem, SecondOrder):
+            return 1.0
+        _, (sentences, certain) = predict_second(problem, self.coef_, self.owners_, self.n_jobs)
+        return float(certain / max(sentences, 1))
 
     def save(self, path: str | Path) -> None:
         """Write the fitted parser to one file, whole or not at all. It holds no code, so no function of a user's."""
@@ -267,15 +287,59 @@ class Parser(TrainingOptions, ParserAsking):
     def _take(self, training: Training, weights: Weights) -> None:
         self.coef_, self.owners_ = weights["w"], training.model.owners
 
-    def _problem(self, nodes: Nodes, heads: Heads, margin: float = 0.0) -> Arcs:
-        return Arcs(nodes, self.tables_, heads, bool(self.projective), bool(self.one_root), margin)
+    def _take_templates(self) -> None:
+        """Make tables of the templates; of second order, with a new pruner."""
+        if self.order == 1:
+            self.pruner_ = None
+            self.templates_, self.tables_ = tables_of(chosen_features(self.features or "first-order"))
+        else:
+            projective, one_root = bool(self.projective), bool(self.one_root)
+            self.pruner_ = Pruner(projective=projective, one_root=one_root) if self.prune else None
+            self._take_parts(chosen_parts(self.features or "second-order"))
 
-    def _encoded(self, treebank: Treebank) -> Arcs:
-        nodes = encode(columns_of(treebank), treebank.offsets, self.templates_, self.ranks_)
-        return self._problem(nodes, np.zeros(0, np.int32))
+    def _take_parts(self, parts: PartTemplates) -> None:
+        parts, self.tables_ = part_tables(parts, all_slots(parts.all, self.pruner_))
+        self.templates_ = parts.all
 
-    def _predict_heads(self, problem: Arcs, w: Floats, owners: Keys | None) -> Heads:
+    def _prune_by(self, longest: NDArray[np.int32]) -> None:
+        """From now on arcs are looked at that are not longer than this."""
+        self.longest_ = longest
+        if isinstance(self.tables_, Tables):
+            self.tables_ = self.tables_._replace(longest=longest)
+        elif self.pruner_ is not None:
+            self.pruner_.look_at(all_slots(self.templates_, self.pruner_), longest)
+
+    def _encode(self, treebank: Treebank, columns: Columns) -> Nodes:
+        slots = all_slots(self.templates_, self.pruner_)
+        return encode(columns, treebank.offsets, self.templates_, self.ranks_, slots)
+
+    def _problem(self, nodes: Nodes, heads: Heads, margin: float = 0.0) -> Arcs | SecondOrder:
+        mode = bool(self.projective), bool(self.one_root), margin
+        if isinstance(self.tables_, Tables):
+            return Arcs(nodes, self.tables_, heads, *mode)
+        found = candidates_of(self.pruner_, nodes, heads if len(heads) else None, int(self.n_jobs))
+        return SecondOrder(nodes, self.tables_, found, heads, *mode)
+
+    def _encoded(self, treebank: Treebank) -> Arcs | SecondOrder:
+        return self._problem(self._encode(treebank, columns_of(treebank)), np.zeros(0, np.int32))
+
+    def _arcs(self, treebank: Treebank) -> Arcs:
+        """What probabilities of arcs are about: arcs, in second order those of the pruner, a log-linear model."""
+        problem = self._encoded(treebank)
+        if not isinstance(problem, SecondOrder):
+            return problem
+        if self.pruner_ is None:
+            raise InputError("a parser of second order that prunes nothing has no probabilities: fit with prune=True")
+        return Arcs(problem.nodes, self.pruner_.tables, problem.heads, problem.projective, problem.one_root, 0.0)
+
+    @property
+    def _arc_weights(self) -> tuple[Floats, Keys | None]:
+        return (self.coef_, self.owners_) if self.pruner_ is None else (self.pruner_.w, None)
+
+    def _predict_heads(self, problem: Arcs | SecondOrder, w: Floats, owners: Keys | None) -> Heads:
         """The best trees; where every tree has a pruned arc, the best of those with the fewest."""
+        if isinstance(problem, SecondOrder):
+            return predict_second(problem, w, owners, self.n_jobs)[0]
         out = np.zeros(len(problem.nodes.flags) - len(problem.nodes.starts) + 1, np.int32)
 
         def predict(first: int, end: int) -> None:
@@ -308,6 +372,12 @@ class TreeDevelopment:
     def score(self, weights: Weights, model: ArcModel) -> float:
         """The share of words with the right head."""
         return float(np.mean(self.parser._predict_heads(self.problem, weights["w"], model.owners) == self.gold))
+
+
+def model_for(problem: Arcs | SecondOrder, size: int, *, exact: bool) -> ArcModel | PartModel:
+    """A model without weights for a problem to learn."""
+    make: Any = new_model if isinstance(problem, Arcs) else new_part_model
+    return make(problem, size, exact=exact)  # type: ignore[no-any-return]
 
 
 def label_rule() -> UpdateRule:

@@ -66,7 +66,8 @@ def arc_scores(parser: Any, problem: Arcs) -> Floats:
 
 def model_of(parser: Any, problem: Arcs) -> ArcModel:
     """The weights of a parser, with room for these sentences."""
-    return new_model(problem, len(parser.coef_), w=parser.coef_)._replace(owners=parser.owners_)
+    w, owners = parser._arc_weights
+    return new_model(problem, len(w), w=w)._replace(owners=owners)
 
 
 def distribution(parser: Any, problem: Arcs, temperature: float, scores: Floats | None = None) -> Distribution:

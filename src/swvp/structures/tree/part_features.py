@@ -74,9 +74,12 @@ def triple_tables(templates: Sequence[Triple], slots: Sequence[Slot]) -> Sides:
     return sides_of(texts, sides, [near_of(template) for template in templates], slots, 3)
 
 
-def part_tables(templates: PartTemplates) -> tuple[PartTemplates, PartTables]:
-    """The templates in the order of their tables, and the tables; nodes are encoded for all of them together."""
-    slots = slots_of(templates.all)
+def part_tables(templates: PartTemplates, slots: Sequence[Slot] | None = None) -> tuple[PartTemplates, PartTables]:
+    """The templates in the order of their tables, and the tables; nodes are encoded for all of them together.
+
+    The slots are those of nodes that other templates look at as well.
+    """
+    slots = slots_of(templates.all) if slots is None else slots
     arcs, sibling_pairs, grandparent_pairs = (tables_of(group, slots) for group in templates[:3])
     return PartTemplates(arcs[0], sibling_pairs[0], grandparent_pairs[0], *templates[3:]), PartTables(
         arcs[1],
