@@ -75,15 +75,17 @@ def triple_tables(templates: Sequence[Triple], slots: Sequence[Slot]) -> Sides:
 
 
 def part_tables(templates: PartTemplates) -> tuple[PartTemplates, PartTables]:
-    """The templates in the order of their tables, and the tables; nodes are encoded for all of them together."""
-    slots = slots_of(templates.all)
-    arcs, sibling_pairs, grandparent_pairs = (tables_of(group, slots) for group in templates[:3])
-    return PartTemplates(arcs[0], sibling_pairs[0], grandparent_pairs[0], *templates[3:]), PartTables(
-        arcs[1],
-        sibling_pairs[1],
-        grandparent_pairs[1],
-        triple_tables(templates.siblings, slots),
-        triple_tables(templates.grandparents, slots),
+    """The templates in the order of their tables, and the tables; nodes are encoded for all of these together."""
+    of_two = [tables_of(group)[0] for group in templates[:3]]
+    ordered = PartTemplates(of_two[0], of_two[1], of_two[2], templates.siblings, templates.grandparents)
+    slots = slots_of(ordered.all)
+    arcs, sibling_pairs, grandparent_pairs = (tables_of(group, slots)[1] for group in ordered[:3])
+    return ordered, PartTables(
+        arcs,
+        sibling_pairs,
+        grandparent_pairs,
+        triple_tables(ordered.siblings, slots),
+        triple_tables(ordered.grandparents, slots),
     )
 
 
