@@ -1,7 +1,8 @@
 """Owns the names of the features of second-order parts, as people read them.
 
     h.pos=VERB & m.pos=NOUN & s.pos=ADV, right                      siblings to the right of h
-    h.pos=VERB & m=(start) & s.pos=NOUN, left                       the first child to the left
+    h.pos=VERB & m.pos=(start) & s.pos=NOUN, left                   the first child to the left
+    h.pos=VERB & m.pos=NOUN & s=(stop), left                        the last one; the template asks nothing of s
     g.pos=VERB & h.pos=NOUN & m.pos=ADJ, left, between h and g      m is to the left of h
     g.pos=VERB & m.pos=ADJ & distance=2, right                      of a pair: m is to the right of g
 
@@ -22,7 +23,7 @@ __all__ = ["Named", "grandparent_names", "sibling_names"]
 Named = tuple[str, str]
 """The text of a template and the name of a feature of it."""
 
-START, STOP = "m=(start)", "s=(stop)"
+START, STOP = "(start)", "(stop)"
 
 
 def sibling_names(
@@ -59,7 +60,10 @@ def triple_names(
     for template in templates:
         parts = told(template, kind)
         for name, atoms, node in zip(KINDS[kind], template.sides, nodes, strict=True):
-            parts += [ends[name]] if name in ends else values_of(sentence, atoms, node)[0]
+            if name in ends:
+                parts += [f"{asked}={ends[name]}" for asked in [atom.text for atom in atoms] or [name]]
+            else:
+                parts += values_of(sentence, atoms, node)[0]
         found.append((template.text, f"{' & '.join(parts)}, {direction}"))
     return found
 

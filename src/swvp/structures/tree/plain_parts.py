@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from swvp.structures.operations import Floats
-from swvp.structures.tree.names import SentenceColumns
+from swvp.structures.tree.names import SentenceColumns, feature_names, feature_parts
 from swvp.structures.tree.part_names import Named, grandparent_names, sibling_names
 from swvp.structures.tree.part_templates import PartTemplates, parse_part_templates
 from swvp.structures.tree.plain import trees
-from swvp.structures.tree.plain_arcs import Sentence, arc_features
+from swvp.structures.tree.plain_arcs import Sentence
 
 __all__ = ["Part", "PlainParts", "all_parts", "part_features", "parts_of"]
 
@@ -63,7 +63,7 @@ def all_parts(n: int) -> list[Part]:
 
 
 def part_features(templates: PartTemplates, x: Sentence, part: Part) -> list[Named]:
-    """The features of a part; one comes twice if a word has something twice."""
+    """The features of a part, in the order of the kernels if the templates are; one may come twice."""
     columns: SentenceColumns = {name: [word[name] for word in x] for name in x[0]}
     kind, *nodes = part
     if kind == "grandparent":
@@ -71,7 +71,8 @@ def part_features(templates: PartTemplates, x: Sentence, part: Part) -> list[Nam
     if kind == "siblings":
         h, right, m, s = nodes
         return sibling_names(columns, templates, h, m, s, right)
-    return [(text, name) for template in templates.arcs for text, name in arc_features(template, x, *nodes)]
+    found, names = feature_parts(columns, templates.arcs, *nodes), feature_names(columns, templates.arcs, *nodes)
+    return [(template.text, name) for (template, _), name in zip(found, names, strict=True)]
 
 
 class PlainParts:
