@@ -298,7 +298,7 @@ class Parser(TrainingOptions, ParserAsking):
             self._take_parts(chosen_parts(self.features or "second-order"))
 
     def _take_parts(self, parts: PartTemplates) -> None:
-        parts, self.tables_ = part_tables(parts, all_slots(parts.all, self.pruner_))
+        parts, self.tables_ = part_tables(parts, [] if self.pruner_ is None else self.pruner_.templates)
         self.templates_ = parts.all
 
     def _prune_by(self, longest: NDArray[np.int32]) -> None:

@@ -15,7 +15,7 @@ from swvp.structures.tree.encode import ARC, BETWEEN, MOST_FEATS, group_of, part
 from swvp.structures.tree.features import MOST_COUNT, MOST_LENGTH
 from swvp.structures.tree.templates import ArcTemplate, SideAtom
 
-__all__ = ["SentenceColumns", "feature_names"]
+__all__ = ["SentenceColumns", "feature_names", "feature_parts", "values_of"]
 
 SentenceColumns = Mapping[str, Sequence[str]]
 """word, lemma, pos, tag, feats, marker and verbs of the words of one sentence."""
@@ -29,21 +29,29 @@ def feature_names(sentence: SentenceColumns, templates: Sequence[ArcTemplate], h
 
     A feature that comes twice on an arc is there twice.
     """
+    direction = "right" if m > h else "left"
+    return [f"{' & '.join(parts) or 'bias'}, {direction}" for _, parts in feature_parts(sentence, templates, h, m)]
+
+
+def feature_parts(
+    sentence: SentenceColumns, templates: Sequence[ArcTemplate], h: int, m: int
+) -> list[tuple[ArcTemplate, list[str]]]:
+    """All features of the arc from h to m: their templates and what these say, without the direction."""
     between = range(min(h, m) + 1, max(h, m))
     of_arc = arc_values(sentence, abs(h - m), between)
-    direction = "right" if m > h else "left"
     ready = [template for template in templates if group_of(template)[0] < BETWEEN]
     of_words = [template for template in templates if group_of(template)[0] == BETWEEN]
     of_arcs = [template for template in templates if group_of(template)[0] == ARC]
-    found = [parts for template in ready for parts in side_parts(sentence, template, h, m)]
+    found = [(template, parts) for template in ready for parts in side_parts(sentence, template, h, m)]
     column = of_words[0].between if of_words else "pos"
     for value in dict.fromkeys(sentence[column][k - 1] for k in between):
         for template in of_words:
-            found += [[*parts, f"between.{column}={value}"] for parts in side_parts(sentence, template, h, m)]
+            own = [f"between.{column}={value}"]
+            found += [(template, [*parts, *own]) for parts in side_parts(sentence, template, h, m)]
     for template in of_arcs:
         own = [f"{atom}={of_arc[atom]}" for atom in template.arc]
-        found += [[*parts, *own] for parts in side_parts(sentence, template, h, m)]
-    return [f"{' & '.join(parts) or 'bias'}, {direction}" for parts in found]
+        found += [(template, [*parts, *own]) for parts in side_parts(sentence, template, h, m)]
+    return found
 
 
 def side_parts(sentence: SentenceColumns, template: ArcTemplate, h: int, m: int) -> list[list[str]]:

@@ -20,6 +20,7 @@ from swvp.structures.tree.encode import (
     Sides,
     Slot,
     Tables,
+    Template,
     hashed,
     sides_of,
     slots_of,
@@ -74,19 +75,21 @@ def triple_tables(templates: Sequence[Triple], slots: Sequence[Slot]) -> Sides:
     return sides_of(texts, sides, [near_of(template) for template in templates], slots, 3)
 
 
-def part_tables(templates: PartTemplates, slots: Sequence[Slot] | None = None) -> tuple[PartTemplates, PartTables]:
-    """The templates in the order of their tables, and the tables; nodes are encoded for all of them together.
+def part_tables(templates: PartTemplates, others: Sequence[Template] = ()) -> tuple[PartTemplates, PartTables]:
+    """The templates in the order of their tables, and the tables.
 
-    The slots are those of nodes that other templates look at as well.
+    Nodes are encoded for all of these together, in that order, and for the others after them.
     """
-    slots = slots_of(templates.all) if slots is None else slots
-    arcs, sibling_pairs, grandparent_pairs = (tables_of(group, slots) for group in templates[:3])
-    return PartTemplates(arcs[0], sibling_pairs[0], grandparent_pairs[0], *templates[3:]), PartTables(
-        arcs[1],
-        sibling_pairs[1],
-        grandparent_pairs[1],
-        triple_tables(templates.siblings, slots),
-        triple_tables(templates.grandparents, slots),
+    of_two = [tables_of(group)[0] for group in templates[:3]]
+    ordered = PartTemplates(of_two[0], of_two[1], of_two[2], templates.siblings, templates.grandparents)
+    slots = slots_of([*ordered.all, *others])
+    arcs, sibling_pairs, grandparent_pairs = (tables_of(group, slots)[1] for group in ordered[:3])
+    return ordered, PartTables(
+        arcs,
+        sibling_pairs,
+        grandparent_pairs,
+        triple_tables(ordered.siblings, slots),
+        triple_tables(ordered.grandparents, slots),
     )
 
 

@@ -252,13 +252,15 @@ def add(problem, model, i, starts, positions, sets, count, amounts, clock):
 @implement(operations.direction, SecondOrder)
 @kernel
 def direction(problem, model, i, starts, positions, sets, count, amounts):
-    mask = np.uint64(len(model.w) - 1)
+    owners, keys, mask = model.owners, model.room.found, np.uint64(len(model.w) - 1)
     size, found, values = changed_parts(problem, model, i, starts, positions, sets, count, amounts)
-    features, each = np.empty(size * len(model.room.found), np.int64), np.empty(size * len(model.room.found))
+    features, each = np.empty(size * len(keys), np.int64), np.empty(size * len(keys))
     total = 0
     for p in range(size):
         for f in range(part_keys(problem, model.room, i, found[p])):
-            features[total] = place(model.room.found[f], model.owners, mask)
+            at = place(keys[f], owners, mask)
+            own(keys[f], at, owners, model.taken)  # or two new features would seem to be one
+            features[total] = at
             each[total] = values[p]
             total += 1
     return total, features, each

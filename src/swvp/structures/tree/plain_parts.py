@@ -1,0 +1,140 @@
+"""Owns the second-order model by definition, in plain Python: features are pairs of strings, trees are enumerated.
+
+Sentences are as in `swvp.structures.tree.plain_arcs`. Any choice of one head for each word has parts, a tree or not:
+
+    ("arc", h, m)
+    ("siblings", h, right, m, s)    m and s are children of h on one side of it with none in between; m may be None
+                                    (START: s is the nearest to h), s may be None (STOP: m is the farthest), or both
+    ("grandparent", g, h, m)        g is the head of h and h of m; there is none if h is the root, or if g is m
+
+This is what `swvp.structures.tree.second` must agree with, for sentences of few words.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+
+from swvp.structures.operations import Floats
+from swvp.structures.tree.names import SentenceColumns, feature_names, feature_parts
+from swvp.structures.tree.part_names import Named, grandparent_names, sibling_names
+from swvp.structures.tree.part_templates import PartTemplates, parse_part_templates
+from swvp.structures.tree.plain import trees
+from swvp.structures.tree.plain_arcs import Sentence
+
+__all__ = ["Part", "PlainParts", "all_parts", "part_features", "parts_of"]
+
+Part = tuple[Any, ...]
+
+
+@functools.lru_cache(maxsize=100_000)
+def parts_of(heads: tuple[int, ...]) -> list[Part]:
+    """The parts of any choice of heads."""
+    found: list[Part] = []
+    for m, h in enumerate(heads, 1):
+        found.append(("arc", h, m))
+        if h and heads[h - 1] != m:
+            found.append(("grandparent", heads[h - 1], h, m))
+    for h in range(len(heads) + 1):
+        for right, side in sides_of(h, len(heads)):
+            chain = [None, *(m for m in side if heads[m - 1] == h), None]
+            found += [("siblings", h, right, m, s) for m, s in pairwise(chain)]
+    return found
+
+
+def sides_of(h: int, n: int) -> tuple[tuple[bool, range], tuple[bool, range]]:
+    """The words on the left and on the right of h, the nearest first."""
+    return (False, range(h - 1, 0, -1)), (True, range(h + 1, n + 1))
+
+
+def all_parts(n: int) -> list[Part]:
+    """All parts that choices of heads for n words have."""
+    words = range(1, n + 1)
+    found: list[Part] = [("arc", h, m) for h in range(n + 1) for m in words if h != m]
+    found += [("grandparent", g, h, m) for g in range(n + 1) for h in words for m in words if len({g, h, m}) == 3]
+    for h in range(n + 1):
+        for right, side in sides_of(h, n):
+            found += [("siblings", h, right, m, s) for m, s in combinations([None, *side, None], 2)]
+    return found
+
+
+def part_features(templates: PartTemplates, x: Sentence, part: Part) -> list[Named]:
+    """The features of a part, in the order of the kernels if the templates are; one may come twice."""
+    columns: SentenceColumns = {name: [word[name] for word in x] for name in x[0]}
+    kind, *nodes = part
+    if kind == "grandparent":
+        return grandparent_names(columns, templates, *nodes)
+    if kind == "siblings":
+        h, right, m, s = nodes
+        return sibling_names(columns, templates, h, m, s, right)
+    found, names = feature_parts(columns, templates.arcs, *nodes), feature_names(columns, templates.arcs, *nodes)
+    return [(template.text, name) for (template, _), name in zip(found, names, strict=True)]
+
+
+class PlainParts:
+    """The problem of parsing these sentences: φ counts the features that parts of theirs can have.
+
+    `candidates(x, m)` are the heads that word m may have in a prediction.
+    """
+
+    def __init__(
+        self,
+        templates: Iterable[str],
+        sentences: Iterable[Sentence],
+        *,
+        projective: bool = False,
+        one_root: bool = True,
+        candidates: Callable[[Sentence, int], Collection[int]] = lambda x, m: range(len(x) + 1),
+    ):
+        self.templates = parse_part_templates(templates)
+        self.projective = projective
+        self.one_root = one_root
+        self.candidates = candidates
+        self.numbers: dict[Named, int] = {}
+        self.known: dict[int, tuple[Sentence, dict[Part, Any]]] = {}
+        for x in sentences:
+            self.parts(x)
+
+    def parts(self, x: Sentence) -> dict[Part, Any]:
+        """The numbers of the features of all parts of a sentence."""
+        if id(x) not in self.known:
+            numbers = {
+                part: np.array(
+                    [
+                        self.numbers.setdefault(feature, len(self.numbers))
+                        for feature in part_features(self.templates, x, part)
+                    ],
+                    int,
+                )
+                for part in all_parts(len(x))
+            }
+            self.known[id(x)] = (x, numbers)
+        return self.known[id(x)][1]
+
+    def joint_feature(self, x: Sentence, y: Sequence[int]) -> Floats:
+        parts = self.parts(x)
+        numbers = np.concatenate([parts[part] for part in parts_of(tuple(y))])
+        return np.bincount(numbers, minlength=len(self.numbers)).astype(float)
+
+    def scores(self, x: Sentence, w: Floats) -> dict[Part, float]:
+        """Of all parts."""
+        return {part: float(w[numbers].sum()) for part, numbers in self.parts(x).items()}
+
+    def argmax(self, x: Sentence, w: Floats) -> tuple[int, ...]:
+        """The first of the best trees."""
+        scores = self.scores(x, w)
+        return max(self.outputs(x), key=lambda y: sum(scores[part] for part in parts_of(y)))
+
+    def k_best(self, x: Sentence, w: Floats, k: int) -> list[tuple[int, ...]]:
+        scores = self.scores(x, w)
+        return sorted(self.outputs(x), key=lambda y: -sum(scores[part] for part in parts_of(y)))[:k]
+
+    def outputs(self, x: Sentence) -> Iterable[tuple[int, ...]]:
+        """The trees of candidates."""
+        allowed = [set(self.candidates(x, m)) for m in range(1, len(x) + 1)]
+        every = trees(len(x), self.projective, self.one_root)
+        return (y for y in every if all(h in heads for h, heads in zip(y, allowed, strict=True)))
