@@ -12,11 +12,13 @@ from swvp.parsing.inspect import explain, top_features
 from swvp.parsing.labeller import Labeller
 from swvp.parsing.probabilities import best_temperature, distribution, k_best_heads
 from swvp.parsing.results import trees_of
+from swvp.parsing.second_best import k_best_second
 from swvp.parsing.treebank import Treebank
-from swvp.scoring.weights import WeightTable
+from swvp.scoring.weights import WeightTable, check_count
 from swvp.structures.operations import Floats
 from swvp.structures.tree.arcs import Arcs, Heads
 from swvp.structures.tree.distributions import table_of
+from swvp.structures.tree.second import SecondOrder
 from swvp.training.temperature import Tempered
 
 __all__ = ["ParserAsking"]
@@ -33,6 +35,7 @@ class ParserAsking(Tempered):
 
         def _check_fitted(self) -> None: ...
         def _arcs(self, treebank: Treebank) -> Arcs: ...
+        def _encoded(self, treebank: Treebank) -> Arcs | SecondOrder: ...
         def predict_trees(self, treebank: Treebank) -> tuple[Heads, Any]: ...
 
     def explain(self, sentence: Any, word: int | None = None, n: int = 5) -> WeightTable:
@@ -61,7 +64,12 @@ class ParserAsking(Tempered):
         """
         self._check_fitted()
         treebank = treebank_from(X, heads=None)
-        found = k_best_heads(self, self._arcs(treebank), k)
+        problem = self._encoded(treebank)
+        if isinstance(problem, SecondOrder):
+            check_count("k", k, 1)
+            found = k_best_second(self, problem, k)
+        else:
+            found = k_best_heads(self, problem, k)
         result: list[list[tuple[Any, float]]] = [[] for _ in found]
         for rank in range(max(map(len, found), default=0)):
             heads = np.concatenate([trees[min(rank, len(trees) - 1)][0] for trees in found])
@@ -89,6 +97,7 @@ class ParserAsking(Tempered):
         trees with that arc and divided by the sum over all trees. Without `fit_temperature` the temperature is 1 and
         the scale of the scores arbitrary: most are far too near to 1. After `fit_temperature` on held-out data they are
         right on average for data of that kind, which does not make each of them right. They say nothing about labels.
+        A parser of second order has those of its pruner, a log-linear model of arcs, which learns probabilities.
         """
         self._check_fitted()
         treebank = treebank_from(X, heads=None)

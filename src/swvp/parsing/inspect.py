@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from swvp.errors import InputError
 from swvp.parsing.probabilities import arc_scores, model_of
+from swvp.parsing.second_best import OneSentence
 from swvp.parsing.treebank import Treebank
 from swvp.scoring.weights import WeightTable, check_count
 from swvp.structures.operations import Floats
@@ -19,6 +20,8 @@ from swvp.structures.tree.distributions import arc_weights, rescued, table_of, t
 from swvp.structures.tree.features import node_keys
 from swvp.structures.tree.k_best import best_allowed
 from swvp.structures.tree.names import SentenceColumns, feature_names
+from swvp.structures.tree.plain_parts import parts_of
+from swvp.structures.tree.second import SecondOrder
 
 __all__ = ["contributions", "explain", "sentence_columns", "top_features"]
 
@@ -49,10 +52,12 @@ def explain(parser: Any, treebank: Treebank, word: int | None = None, n: int = 5
     second; the n largest are shown for each word.
     """
     check_count("n", n)
-    problem = parser._arcs(treebank)
+    problem = parser._encoded(treebank)
     size = treebank.sentence(0).stop
     if word is not None and not (isinstance(word, numbers.Integral) and 1 <= word <= size):
         raise InputError(f"there is no word {word!r}: the sentence has words 1 to {size}")
+    if isinstance(problem, SecondOrder):
+        return explain_parts(parser, problem, treebank, range(1, size + 1) if word is None else [int(word)], n)
     heads = parser._predict_heads(problem, parser.coef_, parser.owners_)[:size].tolist()
     model, sentence = model_of(parser, problem), sentence_columns(treebank, 0)
     scores = table_of(arc_scores(parser, problem), tables_begin(problem), 0)
@@ -77,6 +82,40 @@ def explain(parser: Any, treebank: Treebank, word: int | None = None, n: int = 5
     return WeightTable(title, ("word", "head", "score", "second", "its score", "feature", "difference"), rows)
 
 
+def explain_parts(parser: Any, problem: SecondOrder, treebank: Treebank, words: Iterable[int], n: int) -> WeightTable:
+    """The same for second order: a row is a feature with its weight in the tree minus that in the best other one."""
+    sentence, columns = OneSentence(parser, problem, 0), sentence_columns(treebank, 0)
+    shown = [ROOT, *(f"{k} {text}" for k, text in enumerate(columns["word"], 1))]
+    best = sentence.solve(sentence.choices)
+    rows: list[tuple[Any, ...]] = []
+    for m in words if best is not None else []:
+        heads, score = best  # type: ignore[misc]
+        other = sentence.without(heads[m - 1], m)
+        if other is None:
+            rows.append((shown[m], shown[heads[m - 1]], NO_HEAD, 0.0, "no other head is left by pruning", 0.0))
+            continue
+        largest = sorted(sentence.difference(columns, heads, other[0]), key=lambda part: -abs(part[1]))[:n]
+        arc = (shown[m], shown[heads[m - 1]], shown[other[0][m - 1]], score - other[1])
+        rows += [(*arc, *part) for part in largest]
+    title = "What decided the heads: weight in the tree minus weight in the best tree without the arc"
+    return WeightTable(title, ("word", "head", "second", "wins by", "feature", "difference"), rows)
+
+
+def top_parts(parser: Any, problem: SecondOrder, treebank: Treebank, n: int) -> WeightTable:
+    """The features with the largest |weight| on the parts of the trees of the sentences."""
+    best: dict[str, float] = {}
+    for i in range(treebank.number_of_sentences if n else 0):
+        sentence = OneSentence(parser, problem, i)
+        found = sentence.solve(sentence.choices)
+        if found is not None:
+            parts = parts_of(found[0])
+            for features in sentence.named(sentence_columns(treebank, i), parts, [found[0]]):
+                best |= dict(features)
+            best = dict(sorted(best.items(), key=lambda item: (-abs(item[1]), item[0]))[:n])
+    title = "Features with the largest weights on the trees of these sentences"
+    return WeightTable(title, ("feature", "weight"), [row for row in best.items() if row[1]])
+
+
 def other_head(scores: Floats, head: int, m: int, problem: Arcs) -> int | None:
     """The head of m in the best tree without the arc from `head`, if there is such a tree."""
     allowed, heads = scores.copy(), np.zeros(len(scores) - 1, np.int64)
@@ -92,7 +131,9 @@ def total(parts: Sequence[tuple[str, float]]) -> float:
 def top_features(parser: Any, treebank: Treebank, n: int = 20) -> WeightTable:
     """The features with the largest |weight| on the arcs of the sentences that are not pruned."""
     check_count("n", n)
-    problem = parser._arcs(treebank)
+    problem = parser._encoded(treebank)
+    if isinstance(problem, SecondOrder):
+        return top_parts(parser, problem, treebank, n)
     model = model_of(parser, problem)
     longest = int(np.diff(problem.nodes.starts).max(initial=1))
     keys = np.zeros(longest * len(model.room.found), np.uint64)

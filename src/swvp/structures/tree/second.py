@@ -33,7 +33,7 @@ from swvp.structures.tree.part_features import (
 from swvp.structures.tree.parts import Candidates, grandparent, score_heads, siblings
 from swvp.structures.tree.second_eisner import ProjectiveRoom, best_projective, new_projective_room
 
-__all__ = ["PartModel", "SecondOrder", "new_part_model", "predict_parts"]
+__all__ = ["PartModel", "SecondOrder", "new_part_model", "part_weights", "predict_parts"]
 
 ARC, SIBLINGS, GRANDPARENT = range(3)
 MOST_ITERATIONS = 200
@@ -233,6 +233,16 @@ def part_keys(problem, room, i, part):
     if part[0] == SIBLINGS:
         return sibling_keys(problem.nodes, problem.tables, first, n, part[1], part[2], part[3], room)
     return grandparent_keys(problem.nodes, problem.tables, first, part[1], part[2], part[3], room)
+
+
+@kernel
+def part_weights(problem, model, i, part, out):
+    """Write the weights of the features of a part of the sentence in the room, in the order of their keys; how many."""
+    mask = np.uint64(len(model.w) - 1)
+    size = part_keys(problem, model.room, i, part)
+    for f in range(size):
+        out[f] = model.w[place(model.room.found[f], model.owners, mask)]
+    return size
 
 
 @implement(operations.add, SecondOrder)
