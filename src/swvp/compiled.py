@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba.extending import overload
+from numba.extending import overload, register_jitable
 
 from swvp import __version__
 
@@ -23,6 +23,7 @@ __all__ = ["fingerprint", "implement", "implements", "in_python", "inlined", "ke
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 COMPILED_FOLDERS = ("data", "learning", "structures")
+INLINED = {"nogil": True, "forceinline": True, "no_cfunc_wrapper": True}
 
 
 @functools.cache
@@ -43,19 +44,7 @@ def fingerprint() -> str:
 
 def kernel(function: Function) -> Function:
     """Compile `function`, GIL released; its machine code is cached where the user may write."""
-    return compile_function(function, forceinline=False)
-
-
-def inlined(function: Function) -> Function:
-    """A kernel that is part of each kernel that calls it: for inner loops over tuples of many arrays.
-
-    Handing over such a tuple costs more than most of these functions take.
-    """
-    return compile_function(function, forceinline=True)
-
-
-def compile_function(function: Function, *, forceinline: bool) -> Function:
-    compiled: Any = numba.njit(nogil=True, forceinline=forceinline)(function)
+    compiled: Any = numba.njit(nogil=True, no_cfunc_wrapper=True)(function)
     if compiled is function:  # NUMBA_DISABLE_JIT=1
         return function
     try:
@@ -64,6 +53,15 @@ def compile_function(function: Function, *, forceinline: bool) -> Function:
     except RuntimeError:  # no folder to write to: compile in each process
         pass
     return compiled  # type: ignore[no-any-return]
+
+
+def inlined(function: Function) -> Function:
+    """A function that is part of each kernel that calls it: for inner loops over tuples of many arrays.
+
+    Handing over such a tuple costs more than most of these functions take. For Python it stays as it is: a way in from
+    there, with all its arrays, would take longer to compile than the function itself.
+    """
+    return register_jitable(**INLINED)(function)  # type: ignore[no-any-return]
 
 
 def is_on_disk(compiled: Any) -> bool:
@@ -85,7 +83,7 @@ def stamp(path: Path) -> str:
 @functools.cache
 def uncached(function: Any) -> Any:
     """The same kernel without a cache on disk: for classes of a user's, whose changes no stamp of ours would notice."""
-    return numba.njit(nogil=True)(in_python(function))
+    return numba.njit(nogil=True, no_cfunc_wrapper=True)(in_python(function))
 
 
 def in_python(function: Any) -> Any:
@@ -114,7 +112,7 @@ def implement(declared: Callable[..., Any], cls: type) -> Callable[[Function], F
         declared.register(cls, implementation)  # type: ignore[attr-defined]
         if hasattr(implementation, "py_func"):
 
-            @overload(declared, strict=False, jit_options={"nogil": True, "forceinline": True})
+            @overload(declared, strict=False, jit_options=INLINED)
             def choose(first: Any, *rest: Any) -> Callable[..., Any] | None:
                 given = getattr(first, "instance_class", None)
                 mine = given is cls or (cls is object and given is not None and not implements(given, declared))
