@@ -1,11 +1,12 @@
 """Dependency parsing: how fast our parser is, against UDPipe 1 in the same run, and which update rule wins where.
 
     pip install '.[benchmarks]'
-    python benchmarks/parsing.py speed TRAIN DEV TEST [--epochs 10] [--repeats 3] [--peer-iterations 1]
+    python benchmarks/parsing.py speed TRAIN DEV TEST [--order 1] [--epochs 10] [--repeats 3] [--peer-iterations 1]
+    python benchmarks/parsing.py growth TRAIN TEST [--order 2] [--plot growth.svg]
     python benchmarks/parsing.py rules FOLDER... [--seeds 3] [--sizes 500,1000,2000,all] [--rules csp,a-wm@0.25]
                                                  [--epochs 10] [--margin 30] [--jobs 2] [--json FILE]
 
-What the figures mean is told in parsing_speed.py and parsing_rules.py, and below their tables.
+What the figures mean is told in parsing_speed.py, parsing_growth.py and parsing_rules.py, and below their tables.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import json
 import sys
 from pathlib import Path
 
+import parsing_growth
 import parsing_rules
 import parsing_speed
 
@@ -52,10 +54,21 @@ def arguments() -> argparse.Namespace:
     speed.add_argument(
         "--peer-iterations", type=int, default=1, help="iterations of UDPipe (its own: 10); 0: leave out"
     )
+    speed.add_argument("--order", type=int, choices=(1, 2), default=1, help="of our parser")
     speed.add_argument("--run", choices=parsing_speed.PROGRAMS, help=argparse.SUPPRESS)
     speed.add_argument("--rule", default="csp", help=argparse.SUPPRESS)
     speed.add_argument("--labels", action="store_true", help=argparse.SUPPRESS)
     speed.add_argument("--output", help=argparse.SUPPRESS)
+
+    growth = commands.add_parser("growth", description=parsing_growth.__doc__, formatter_class=formatter)
+    for name in ("train", "test"):
+        growth.add_argument(name)
+    growth.add_argument("--order", type=int, choices=(1, 2), default=2)
+    growth.add_argument("--projective", action="store_true")
+    growth.add_argument("--epochs", type=whole_number, default=10)
+    growth.add_argument("--sizes", type=listed(whole_number), default=[10, 15, 25, 40, 60, 80, 100, 140, 200])
+    growth.add_argument("--sentences", type=whole_number, default=40, help="of each size")
+    growth.add_argument("--plot", type=Path, help="file for the figure, .svg or .png")
 
     rules = commands.add_parser("rules", description=parsing_rules.__doc__, formatter_class=formatter)
     rules.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
@@ -77,6 +90,8 @@ def main() -> None:
     try:
         if options.command == "rules":
             parsing_rules.study(options)
+        elif options.command == "growth":
+            parsing_growth.measure(options)
         elif options.run:
             print(json.dumps(parsing_speed.PROGRAMS[options.run](options)))
         else:

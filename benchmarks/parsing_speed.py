@@ -77,7 +77,7 @@ def swvp(options):
     def learn(path, passes):
         began = CLOCK()
         treebank = read_treebank(path, heads=True)
-        parser = Parser(rule=options.rule, epochs=passes, labels=options.labels, random_state=0)
+        parser = Parser(rule=options.rule, order=options.order, epochs=passes, labels=options.labels, random_state=0)
         training = parser.start(treebank)
         seconds = timed(lambda: training.run(passes))
         parser.finish(training)
@@ -202,7 +202,7 @@ def run_apart(script, program, options, rule="csp", labels=False, dry=False):
         command = [sys.executable, str(script), "speed", options.dev if dry else options.train, options.dev]
         command += [options.dev if dry else options.test, "--run", program, "--rule", rule, "--output", output]
         command += ["--epochs", "1" if dry else str(options.epochs), "--peer-iterations", str(options.peer_iterations)]
-        command += ["--labels"] if labels else []
+        command += ["--order", str(options.order)] + (["--labels"] if labels else [])
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             raise InputError(
@@ -237,9 +237,9 @@ def heading(names):
 
 def compare_speed(options, script):
     from swvp.errors import InputError
-    from swvp.parsing.rules import DEFAULT_RULE
+    from swvp.parsing.rules import DEFAULT_RULES
 
-    ours = [("swvp", rule, labels) for labels in (False, True) for rule in ("csp", DEFAULT_RULE)]
+    ours = [("swvp", rule, labels) for labels in (False, True) for rule in ("csp", DEFAULT_RULES[options.order])]
     peers = [("udpipe", "", True)] if options.peer_iterations > 0 else []
     for program, rule, labels in ours:
         tell(f"compiling: {rule}")
@@ -257,7 +257,11 @@ def compare_speed(options, script):
                 del runs[program, rule, labels]
     best = {key: best_of(found) for key, found in runs.items()}
     words = best[ours[0]].pop("words")
-    print(f"{Path(options.train).name}: {words:,} words; {options.epochs} passes; CPU time, best of {options.repeats}")
+    order = "first" if options.order == 1 else "second"
+    print(
+        f"{Path(options.train).name}: {words:,} words; {order} order, {options.epochs} passes; CPU time, "
+        f"best of {options.repeats}"
+    )
     print(f"{'':34}" + heading(COLUMNS))
     print(f"{'':34}" + heading([UNITS.get(title, "s") for title in COLUMNS]))
     base = best.get(("udpipe", "", True))

@@ -223,7 +223,7 @@ def test_csp_is_always_run_and_comes_first(settings):
 
 
 def test_which_rules_have_a_beta_to_choose():
-    assert [notation(rule).tuned for rule in DEFAULT_RULES] == [False, *[True] * 4, *[False] * 4]
+    assert [notation(rule).tuned for rule in DEFAULT_RULES] == [False, *[True] * 4, *[False] * 5]
     assert not notation("b-wm@2").tuned
     assert notation("b-wm@2").rule(4.0).beta == 2.0
     assert notation("b-wm").rule(4.0).beta == 4.0

@@ -17,8 +17,9 @@ class DependencyParser(Parser, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    rule : str or UpdateRule
-        A short name such as "csp" or "a-wm:components:sqrt", or an `UpdateRule`.
+    rule : str or UpdateRule, optional
+        A short name such as "csp" or "a-wm:components:sqrt", or an `UpdateRule`. If there is none it is
+        "a-uniform:mira", in second order "a-uniform:components:mira".
     substructures, gamma, approach, beta, step, C : optional
         Replace that part of the rule. β is 0.5 if the rule is given by its name.
     epochs : int

@@ -172,7 +172,10 @@ def parser(
     margin: Annotated[float, typer.Option(help="By how much gold arcs must win; 0 is the perceptron's.")] = 1.0,
     hashed: Annotated[int, typer.Option(help="How many weights; a power of 2.")] = 2**22,
     exact: Annotated[bool, typer.Option("--exact", help="A weight of its own for each feature (slower).")] = False,
-    rule: options.Rule = "a-uniform:mira",
+    rule: Annotated[
+        str | None,
+        typer.Option(help="Update rule.", show_default="a-uniform:mira, in order 2 a-uniform:components:mira"),
+    ] = None,
     beta: options.Beta = 0.5,
     c: options.C = None,
     epochs: options.Epochs = 10,

@@ -35,6 +35,7 @@ DEFAULT_RULES = (
     "b-wmr",
     "a-wmr",
     "a-uniform:mira/1",
+    "a-uniform:components:mira/1",
     "a-uniform:sqrt/30",
     "csp/30",
     "mira/1",

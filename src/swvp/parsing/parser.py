@@ -23,7 +23,7 @@ from swvp.parsing.labeller import Labeller
 from swvp.parsing.model import MOST_WEIGHTS, load_parser, save_parser
 from swvp.parsing.pruner import Pruner, kept
 from swvp.parsing.results import trees_of
-from swvp.parsing.rules import DEFAULT_RULE
+from swvp.parsing.rules import DEFAULT_RULES
 from swvp.parsing.second_order import all_slots, candidates_of, chosen_parts, predict_second
 from swvp.parsing.treebank import Treebank
 from swvp.structures.operations import Floats, refresh
@@ -69,7 +69,7 @@ class Parser(TrainingOptions, ParserAsking):
     def __init__(
         self,
         *,
-        rule: str | UpdateRule = DEFAULT_RULE,
+        rule: str | UpdateRule | None = None,
         substructures: Any = None,
         gamma: Any = None,
         approach: str | None = None,
@@ -165,10 +165,10 @@ class Parser(TrainingOptions, ParserAsking):
 
     def start(self, treebank: Treebank, dev: Treebank | None = None, *, more: bool = False) -> Training:
         """A training of trees, to be run and watched; `finish` takes its weights. With `more` it goes on."""
-        rule = self._rule()
-        self._check_whole(["epochs", "n_jobs"], optional=["patience", "hashed"])
         if self.order not in (1, 2):
             raise InputError(f"order must be 1 (arcs) or 2 (arcs, siblings and grandparents), not {self.order!r}")
+        rule = self._rule()
+        self._check_whole(["epochs", "n_jobs"], optional=["patience", "hashed"])
         if self.hashed is not None and self.hashed & (self.hashed - 1):
             raise InputError(f"hashed must be a power of 2, as 2**22, not {self.hashed}")
         if not isinstance(self.margin, numbers.Real) or not 0 <= self.margin < np.inf:
@@ -286,6 +286,9 @@ class Parser(TrainingOptions, ParserAsking):
 
     def _take(self, training: Training, weights: Weights) -> None:
         self.coef_, self.owners_ = weights["w"], training.model.owners
+
+    def _default_rule(self) -> str:
+        return DEFAULT_RULES[self.order]
 
     def _take_templates(self) -> None:
         """Make tables of the templates; of second order, with a new pruner."""

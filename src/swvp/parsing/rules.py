@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from swvp.learning.rule import UpdateRule
 from swvp.training import tune
 
-__all__ = ["BETAS", "DEFAULT_RULE", "RULES", "candidates"]
+__all__ = ["BETAS", "DEFAULT_RULES", "RULES", "candidates"]
 
-DEFAULT_RULE = "a-uniform:mira"
+DEFAULT_RULES = {1: "a-uniform:mira", 2: "a-uniform:components:mira"}
+"""By order: where parts have several arcs, wrong heads that hang together are changed together."""
+
 RULES = (
     "csp",
     "a-wm",

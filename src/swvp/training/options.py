@@ -40,7 +40,7 @@ class TrainingOptions:
     BETA: ClassVar[float] = 1.0
     """The β of rules given by name, if none is given."""
 
-    rule: str | UpdateRule
+    rule: str | UpdateRule | None
     substructures: Any
     gamma: Any
     approach: str | None
@@ -64,7 +64,12 @@ class TrainingOptions:
     def _rule(self) -> UpdateRule:
         """The rule with the parts that were given by themselves."""
         given = {name: getattr(self, name) for name in PARTS if getattr(self, name) is not None}
-        return as_rule(self.rule, **({"beta": self.BETA} | given if isinstance(self.rule, str) else given))
+        rule = self._default_rule() if self.rule is None else self.rule
+        return as_rule(rule, **({"beta": self.BETA} | given if isinstance(rule, str) else given))
+
+    def _default_rule(self) -> str:
+        """The rule if none is given."""
+        raise InputError("rule must be a name or an UpdateRule, not None")
 
     def _check_whole(self, names: Sequence[str], optional: Sequence[str] = ()) -> None:
         """Refuse options that are no whole numbers of at least 1; None is right for those that are `optional`."""

@@ -33,7 +33,7 @@ from swvp.structures.tree.part_features import (
 from swvp.structures.tree.parts import Candidates, grandparent, score_heads, siblings
 from swvp.structures.tree.second_eisner import ProjectiveRoom, best_projective, new_projective_room
 
-__all__ = ["PartModel", "SecondOrder", "new_part_model", "part_weights", "predict_parts"]
+__all__ = ["PartModel", "SecondOrder", "new_part_model", "part_weights", "predict_parts", "score_all_parts"]
 
 ARC, SIBLINGS, GRANDPARENT = range(3)
 MOST_ITERATIONS = 200
@@ -310,6 +310,13 @@ def refresh(model: PartModel) -> None:
     """Nothing is derived from the weights but how many places are taken."""
     if model.owners is not None:
         model.taken[0] = np.count_nonzero(model.owners)
+
+
+@kernel
+def score_all_parts(problem, model, first, end):
+    """Score the parts of the sentences first:end, one after the other, and keep nothing: to be timed."""
+    for i in range(first, end):
+        score_parts(problem.nodes, problem.tables, problem.candidates, i, model.w, model.owners, model.room)
 
 
 @kernel
