@@ -8,7 +8,7 @@ from swvp.structures import operations
 from swvp.structures.tree.part_names import grandparent_names, sibling_names
 from swvp.structures.tree.part_templates import PART_PRESETS, parse_part_templates
 from swvp.structures.tree.plain_parts import all_parts, part_features, parts_of
-from swvp.structures.tree.second import ARC, GRANDPARENT, SIBLINGS, part_keys
+from swvp.structures.tree.second import ARC, GRANDPARENT, SIBLINGS, new_part_model, part_keys
 
 TEMPLATES = {
     "columns": ["h.pos & m.pos & s.pos", "g.word & h.lemma & m.tag", "h.marker & m.verbs & s.marker", "h.pos & s.tag"],
@@ -83,6 +83,25 @@ def test_margins_and_directions_of_any_heads_are_those_of_the_definition(name):
             np.testing.assert_allclose(*shown, atol=1e-9)  # MIRA's norm among others
             np.testing.assert_allclose(change @ both.model.w, definition @ both.learnt.w, atol=1e-9)
     assert cycles > 10
+
+
+def test_features_that_are_new_have_places_of_their_own_in_a_direction():
+    """In a table that is almost half full: else MIRA's norm would take some for one."""
+    both = both_of("columns", 4)
+    size = 2 ** (2 * len(both.plain.numbers)).bit_length()
+    for i in range(len(both.X)):
+        both.model = new_part_model(both.problem, size, exact=True)
+        if wrong := both.keep(i, both.random_heads(i)):
+            given = random_sets(both.rng, wrong)
+            count, features, values = operations.direction(both.problem, both.model, i, *given)
+            _, _, definition = operations.direction(both.generic, both.learnt, i, *given)
+            change = np.bincount(features[:count].astype(int), values[:count])
+            shown = [np.sort(v[abs(v) > 1e-9]) for v in (change, definition)]
+            np.testing.assert_allclose(*shown, atol=1e-9)
+            before = both.model.owners.copy()
+            operations.add(both.problem, both.model, i, *given, 0)
+            assert (both.model.owners == before).all()
+            np.testing.assert_allclose(both.model.w[: len(change)], change, atol=1e-9)
 
 
 def keys_of_part(both, i, part):

@@ -123,10 +123,26 @@ def test_the_prediction_is_kept_with_its_mistakes():
 
 
 def test_weights_without_owners():
-    """Hashed: features have the places that their keys say; here none is shared."""
-    both = both_of(50, "any", exact=False, size=2**22, lengths=(2, 3, 4))
-    check(both, train(both, as_rule("b-wm:components:mira")))
-    assert both.model.owners is None
+    """Hashed: features have the places that their keys say; here none is shared, so they learn what owned ones do."""
+    both = both_of(50, "any", lengths=(2, 3, 4))
+    hashed, rule = new_part_model(both.problem, 2**22), as_rule("b-wm:components:mira")
+    mask = np.uint64(len(hashed.w) - 1)
+
+    def pairs():
+        owned = np.flatnonzero(both.model.owners)
+        return owned, both.model.owners[owned] & mask
+
+    owned, places = pairs()
+    hashed.w[places], hashed.delayed[places] = both.model.w[owned], both.model.delayed[owned]
+    history = train(both, rule)
+    check(both, history)
+    epochs = list(passes(both.problem, hashed, rule, examples=len(both.X), epochs=3))
+    assert [counts(epoch) for epoch in epochs] == [counts(epoch) for epoch in history]
+    owned, places = pairs()
+    assert len(set(places.tolist())) == len(owned)
+    np.testing.assert_allclose(hashed.w[places], both.model.w[owned], atol=1e-9)
+    np.testing.assert_allclose(hashed.delayed[places], both.model.delayed[owned], atol=1e-9)
+    assert set(np.flatnonzero(hashed.w)) <= set(places.tolist())
 
 
 def test_owners_are_given_as_features_are_met():
