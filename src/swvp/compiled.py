@@ -14,16 +14,28 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba.extending import overload, register_jitable
+from numba.extending import overload
 
 from swvp import __version__
 
-__all__ = ["fingerprint", "implement", "implements", "in_python", "inlined", "kernel", "operation", "uncached"]
+__all__ = [
+    "borrowing",
+    "fingerprint",
+    "implement",
+    "implements",
+    "in_python",
+    "inlined",
+    "inlined_with_arrays",
+    "inner",
+    "kernel",
+    "operation",
+    "pasted",
+    "uncached",
+]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 COMPILED_FOLDERS = ("data", "learning", "structures")
-INLINED = {"nogil": True, "forceinline": True, "no_cfunc_wrapper": True}
 
 
 @functools.cache
@@ -44,7 +56,53 @@ def fingerprint() -> str:
 
 def kernel(function: Function) -> Function:
     """Compile `function`, GIL released; its machine code is cached where the user may write."""
-    compiled: Any = numba.njit(nogil=True, no_cfunc_wrapper=True)(function)
+    return compile_function(function)
+
+
+def borrowing(function: Function) -> Function:
+    """A kernel that makes no array and returns none: it need not count references, which for tuples of many arrays
+    takes longer to compile than what the function does."""
+    return compile_function(function, _nrt=False)
+
+
+def inner(function: Function) -> Function:
+    """A borrowing kernel for other kernels: no way in from Python is compiled, where the function stays as it is."""
+    return for_kernels(function, _nrt=False)
+
+
+def inlined(function: Function) -> Function:
+    """An inner kernel that is part of each kernel that calls it: for inner loops over tuples of many arrays.
+
+    Handing over such a tuple costs more than most of these functions take.
+    """
+    return for_kernels(function, _nrt=False, forceinline=True)
+
+
+def pasted(function: Function) -> Function:
+    """A function whose statements become part of each kernel that calls it, before anything is compiled.
+
+    It is for what mostly calls other kernels. Each kernel is optimised together with all that it calls, and these with
+    what they call: so every level of kernels takes as long to compile as everything below it.
+    """
+    return compile_function(function, inline="always")
+
+
+def inlined_with_arrays(function: Function) -> Function:
+    """The same for a function that makes or returns arrays."""
+    return for_kernels(function, forceinline=True)
+
+
+def for_kernels(function: Function, **options: Any) -> Function:
+    compiled: Any = compile_function(function, **options, no_cpython_wrapper=True)
+    if compiled is not function:
+        function._numba_type_ = numba.typeof(compiled)  # type: ignore[attr-defined]  # what kernels take it for
+        function.compiled = compiled  # type: ignore[attr-defined]  # types do not keep it
+    return function
+
+
+def compile_function(function: Function, **options: Any) -> Function:
+    options = {"nogil": True, "_nrt": True, "no_cfunc_wrapper": True} | options
+    compiled: Any = numba.njit(**options)(function)
     if compiled is function:  # NUMBA_DISABLE_JIT=1
         return function
     try:
@@ -53,15 +111,6 @@ def kernel(function: Function) -> Function:
     except RuntimeError:  # no folder to write to: compile in each process
         pass
     return compiled  # type: ignore[no-any-return]
-
-
-def inlined(function: Function) -> Function:
-    """A function that is part of each kernel that calls it: for inner loops over tuples of many arrays.
-
-    Handing over such a tuple costs more than most of these functions take. For Python it stays as it is: a way in from
-    there, with all its arrays, would take longer to compile than the function itself.
-    """
-    return register_jitable(**INLINED)(function)  # type: ignore[no-any-return]
 
 
 def is_on_disk(compiled: Any) -> bool:
@@ -83,7 +132,8 @@ def stamp(path: Path) -> str:
 @functools.cache
 def uncached(function: Any) -> Any:
     """The same kernel without a cache on disk: for classes of a user's, whose changes no stamp of ours would notice."""
-    return numba.njit(nogil=True, no_cfunc_wrapper=True)(in_python(function))
+    options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
+    return numba.njit(**options)(in_python(function))
 
 
 def in_python(function: Any) -> Any:
@@ -110,13 +160,14 @@ def implement(declared: Callable[..., Any], cls: type) -> Callable[[Function], F
 
     def register(implementation: Function) -> Function:
         declared.register(cls, implementation)  # type: ignore[attr-defined]
-        if hasattr(implementation, "py_func"):
+        function: Any = getattr(implementation, "compiled", implementation)
+        if hasattr(function, "py_func"):
 
-            @overload(declared, strict=False, jit_options=INLINED)
+            @overload(declared, strict=False, jit_options=function.targetoptions | {"forceinline": True})
             def choose(first: Any, *rest: Any) -> Callable[..., Any] | None:
                 given = getattr(first, "instance_class", None)
                 mine = given is cls or (cls is object and given is not None and not implements(given, declared))
-                return implementation.py_func if mine else None
+                return function.py_func if mine else None
 
         return implementation
 

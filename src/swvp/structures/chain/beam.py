@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.compiled import inlined, kernel
+from swvp.compiled import inlined, inlined_with_arrays, kernel
 from swvp.structures.chain.sequences import Ids
 from swvp.structures.operations import Floats, Ints
 
@@ -144,7 +144,7 @@ def lowest_kept(groups, labels, beam):
     return lowest, best[width - 1] % labels * groups + best[width - 1] // labels
 
 
-@inlined
+@inlined_with_arrays
 def select(k, groups, labels, first_order, beam, gold_slot, gold_label):
     """Keep the best cells as hypotheses: returns how many, which is the best, and which is y[1..k + 1] (or -1)."""
     lowest, last = lowest_kept(groups, labels, beam)

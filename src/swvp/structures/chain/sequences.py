@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.compiled import inlined, kernel
+from swvp.compiled import inlined, inlined_with_arrays, kernel
 
 __all__ = ["Ids", "compare", "labels", "longest", "mix", "replaced_pairs"]
 
@@ -45,7 +45,7 @@ def mix(positions, first, last, source, start, mixed):
         mixed[positions[p]] = source[start + positions[p]]
 
 
-@inlined
+@inlined_with_arrays
 def replaced_pairs(n, starts, positions, sets, count, amounts):
     """How much of each pair of neighbours (y_{k-1}, y_k), k = 0, …, n, the sets replace: Σ_c amounts[c], by kind.
 

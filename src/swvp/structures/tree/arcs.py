@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.compiled import implement, inlined, kernel
+from swvp.compiled import borrowing, implement, inlined, inner, kernel, pasted
 from swvp.structures import operations
 from swvp.structures.operations import Floats, Ints
 from swvp.structures.tree.chu_liu_edmonds import chu_liu_edmonds
@@ -75,7 +75,7 @@ def new_model(problem: Arcs, size: int, *, exact: bool = False, w: Floats | None
 
 
 @implement(operations.longest, Arcs)
-@kernel
+@borrowing
 def longest(problem):
     most = 0
     starts = problem.nodes.starts
@@ -92,7 +92,7 @@ def decode(scores, n, projective, one_root, heads):
         chu_liu_edmonds(scores, n, one_root, heads)
 
 
-@kernel
+@borrowing
 def score_example(problem, model, i):
     """Score the arcs of sentence i, those of its gold tree less the margin; return its length."""
     n = score_sentence(problem.nodes, problem.tables, i, model.w, model.owners, model.room)
@@ -103,7 +103,7 @@ def score_example(problem, model, i):
     return n
 
 
-@kernel
+@pasted
 def predict_one(problem, model, i):
     """Keep the best tree of sentence i; return its length."""
     n = score_example(problem, model, i)
@@ -112,25 +112,24 @@ def predict_one(problem, model, i):
 
 
 @inlined
-def compare(problem, model, i, n, wrong):
-    """Write the words whose kept heads are wrong; return how many."""
-    start = problem.nodes.starts[i] - i
+def compare(heads, start, n, predicted, wrong):
+    """Write the words whose kept heads are wrong; return how many. Gold ones are heads[start:start + n]."""
     count = 0
     for k in range(n):
-        if model.predicted[k] != problem.heads[start + k]:
+        if predicted[k] != heads[start + k]:
             wrong[count] = k
             count += 1
     return count
 
 
 @implement(operations.find_mistakes, Arcs)
-@kernel
+@borrowing
 def find_mistakes(problem, model, i, wrong):
     n = predict_one(problem, model, i)
-    return compare(problem, model, i, n, wrong)
+    return compare(problem.heads, problem.nodes.starts[i] - i, n, model.predicted, wrong)
 
 
-@kernel
+@inner
 def score_of(problem, model, first, h, m):
     """The score of an arc of the sentence looked at, pruned or not."""
     score = model.room.scores[h, m]
@@ -143,7 +142,7 @@ def score_of(problem, model, first, h, m):
 
 
 @implement(operations.margins, Arcs)
-@kernel
+@borrowing
 def margins(problem, model, i, starts, positions, count, out):
     first = problem.nodes.starts[i]
     for j in range(count):
@@ -167,7 +166,7 @@ def own(key, at, owners, taken):
             taken[0] += 1
 
 
-@kernel
+@inner
 def add_arc(problem, model, first, h, m, amount, clock):
     """w += amount · φ(arc)."""
     w, delayed, owners, found = model.w, model.delayed, model.owners, model.room.found
@@ -180,7 +179,7 @@ def add_arc(problem, model, first, h, m, amount, clock):
 
 
 @implement(operations.add, Arcs)
-@kernel
+@borrowing
 def add(problem, model, i, starts, positions, sets, count, amounts, clock):
     first = problem.nodes.starts[i]
     for c in range(count):
@@ -208,7 +207,9 @@ def direction(problem, model, i, starts, positions, sets, count, amounts):
             for gold in range(2):
                 h = np.int64(problem.heads[first - i + k]) if gold else model.predicted[k]
                 for f in range(arc_keys(problem.nodes, problem.tables, first, h, k + 1, model.room, model.room.found)):
-                    features[size] = place(model.room.found[f], model.owners, mask)
+                    at = place(model.room.found[f], model.owners, mask)
+                    own(model.room.found[f], at, model.owners, model.taken)  # or two new features would seem to be one
+                    features[size] = at
                     values[size] = amounts[c] if gold else -amounts[c]
                     size += 1
     return size, features, values
@@ -227,12 +228,12 @@ def best_outputs(problem, model, i, k):
 
 
 @implement(operations.keep, Arcs)
-@kernel
+@borrowing
 def keep(problem, model, i, outputs, r, wrong):
     n = outputs.shape[1]
     for k in range(n):
         model.predicted[k] = outputs[r, k]
-    return compare(problem, model, i, n, wrong)
+    return compare(problem.heads, problem.nodes.starts[i] - i, n, model.predicted, wrong)
 
 
 @implement(operations.heads, Arcs)
@@ -279,7 +280,7 @@ def refresh(model: ArcModel) -> None:
         model.taken[0] = np.count_nonzero(model.owners)
 
 
-@kernel
+@borrowing
 def predict_all(problem, model, first, end, out):
     """Write the heads of all words of the sentences first:end."""
     for i in range(first, end):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.compiled import inlined, kernel
+from swvp.compiled import borrowing, inlined
 from swvp.structures.operations import Floats, Ints
 from swvp.structures.tree.parts import grandparent, siblings
 
@@ -61,7 +61,7 @@ def new_automata(words: int, arcs: int) -> Automata:
     )
 
 
-@kernel
+@borrowing
 def solve_automata(parts, n, one_root, automata):
     """Find the best choices of the stale automata: write value, enter, came and taken. The sum of all values."""
     total = 0.0

@@ -7,13 +7,13 @@ makes a better tree.
 
 from __future__ import annotations
 
-from swvp.compiled import inlined, kernel
+from swvp.compiled import borrowing, inlined, inner
 from swvp.structures.tree.parts import grandparent, siblings
 
 __all__ = ["climb"]
 
 
-@kernel
+@borrowing
 def climb(parts, n, one_root, heads):
     """Improve the tree heads[:n] while a change of one head does. Returns by how much in all."""
     gain, idle, m = 0.0, 0, 0
@@ -46,7 +46,7 @@ def is_below(heads, h, m):
     return h == m
 
 
-@kernel
+@inner
 def around(parts, n, heads, m, c, d):
     """The score of the parts that depend on the head of m, which is in chain c or d."""
     h = heads[m - 1]

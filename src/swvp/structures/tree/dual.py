@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swvp.compiled import inlined, kernel
+from swvp.compiled import borrowing, inlined, inner
 from swvp.structures.operations import Floats, Ints
 from swvp.structures.tree.automata import Automata, new_automata, solve_automata
 from swvp.structures.tree.climb import climb
@@ -70,7 +70,7 @@ def new_dual_room(candidates: Candidates, starts: Ints) -> DualRoom:
     )
 
 
-@kernel
+@borrowing
 def best_nonprojective(parts, n, one_root, most, room, given, heads):
     """Write the best tree of n words into heads[:n], with one child of the root if `one_root`.
 
@@ -117,7 +117,7 @@ def best_nonprojective(parts, n, one_root, most, room, given, heads):
     return False, most, score
 
 
-@kernel
+@inner
 def set_up(parts, n, room):
     """All arcs are alive, and the tree problem has their scores: its first tree is the best one of the arcs alone."""
     for h in range(n + 1):
@@ -127,7 +127,7 @@ def set_up(parts, n, room):
         room.tree[a] = parts.arc_scores[a]
 
 
-@kernel
+@inner
 def share(parts, n, room):
     """The copies of an arc get an equal part of its score each."""
     for h in range(n + 1):
@@ -138,7 +138,7 @@ def share(parts, n, room):
         room.tree[a] = weight
 
 
-@kernel
+@inner
 def came_by(parts, n, one_root, room):
     """Write the heads that the automata come by; whether they are a tree."""
     for m in range(1, n + 1):
@@ -146,7 +146,7 @@ def came_by(parts, n, one_root, room):
     return is_tree_of(n, room.came, one_root)
 
 
-@kernel
+@inner
 def try_trees(parts, n, one_root, room, both, score, heads):
     """Replace heads, of the given score, by a better tree: that of the tree problem or, if `both`, came. Its score."""
     for turn in range(2 if both else 1):
@@ -159,7 +159,7 @@ def try_trees(parts, n, one_root, room, both, score, heads):
     return score
 
 
-@kernel
+@inner
 def kill(parts, n, room, depth, gap, tree_value, greedy):
     """Arcs die that no better tree has, since the dual would sink by `gap`; whether a word has a choice left.
 
@@ -197,7 +197,7 @@ def die(parts, room, a, depth):
     automata.taken[a] = False
 
 
-@kernel
+@inner
 def branch(parts, n, room, heads, depth):
     """Choose a word with many doubts and an arc into it, that of the best tree if it can; its others die."""
     automata = room.automata
@@ -218,7 +218,7 @@ def branch(parts, n, room, heads, depth):
     room.forced[depth] = arc
 
 
-@kernel
+@inner
 def revive(parts, n, room, depth):
     """Arcs that died deeper come alive, but the one that was forced dies."""
     for a in range(parts.arcs[n + 1]):
@@ -229,7 +229,7 @@ def revive(parts, n, room, depth):
     die(parts, room, room.forced[depth], depth)
 
 
-@kernel
+@inner
 def move(parts, n, room, size):
     """Move the weights of copies that disagree: down where a copy is in its solution and up where not."""
     automata = room.automata

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swvp.compiled import inlined, kernel
+from swvp.compiled import borrowing, inlined, inner, pasted
 from swvp.structures.operations import Floats, Ints
 from swvp.structures.tree.context import COORDINATOR, PUNCTUATION, VERB
 from swvp.structures.tree.encode import (
@@ -86,7 +86,7 @@ def place(key, owners, mask):
     return at
 
 
-@kernel
+@pasted
 def node_keys(nodes, tables, first, n, room):
     """Write the keys of the nodes 0..n of the sentence whose root is node `first`."""
     for side in range(2):
@@ -106,7 +106,7 @@ def node_keys(nodes, tables, first, n, room):
         feature_keys(nodes.feats, nodes.counts, first, n, tables.multiple, tables.near, side, room)
 
 
-@kernel
+@inner
 def side_keys(atoms, first, n, outside, sides, lengths, multiple, near, salts, side, keys):
     for v in range(n + 1):
         for t in range(len(salts)):
@@ -127,7 +127,7 @@ def side_keys(atoms, first, n, outside, sides, lengths, multiple, near, salts, s
             keys[side, v, t] = bits
 
 
-@kernel
+@inner
 def feature_keys(feats, counts, first, n, multiple, near, side, room):
     for v in range(n + 1):
         for t in range(room.lists.shape[2]):
@@ -197,7 +197,7 @@ def sum_lists(w, owners, mask, heads, head_counts, modifiers, modifier_counts, t
     return total
 
 
-@kernel
+@borrowing
 def score_sentence(nodes, tables, i, w, owners, room):
     """Write the keys of the nodes of sentence i and the scores of its arcs, -inf for pruned ones; return its length."""
     first = nodes.starts[i]
@@ -209,7 +209,7 @@ def score_sentence(nodes, tables, i, w, owners, room):
     return n
 
 
-@kernel
+@inner
 def score_marked(nodes, tables, first, n, w, owners, room):
     """Write the keys of the nodes of a sentence and the scores of those arcs whose scores are not -inf."""
     node_keys(nodes, tables, first, n, room)
@@ -217,7 +217,7 @@ def score_marked(nodes, tables, first, n, w, owners, room):
     score_arcs(w, owners, first, n, nodes, tables, room)
 
 
-@kernel
+@pasted
 def score_sides(w, owners, n, group, room):
     mask = np.uint64(len(w) - 1)
     lists, counts = room.lists, room.counts
@@ -241,7 +241,7 @@ def score_sides(w, owners, n, group, room):
             )
 
 
-@kernel
+@pasted
 def score_arcs(w, owners, first, n, nodes, tables, room):
     mask = np.uint64(len(w) - 1)
     group, combinations = tables.first, tables.combinations
@@ -277,7 +277,7 @@ def score_arcs(w, owners, first, n, nodes, tables, room):
                     different += 1
 
 
-@kernel
+@borrowing
 def arc_keys(nodes, tables, first, h, m, room, out):
     """Write the keys of all features of one arc of the sentence in `room`; return how many there are."""
     group, combinations, lists, counts = tables.first, tables.combinations, room.lists, room.counts

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swvp.compiled import inlined, kernel
+from swvp.compiled import inlined, inner, pasted
 from swvp.structures.tree.encode import (
     FEW_VALUES,
     Keys,
@@ -110,7 +110,7 @@ def new_part_room(tables: PartTables, nodes: Nodes, candidates: Candidates) -> P
     )
 
 
-@kernel
+@inner
 def triple_keys(atoms, first, n, outside, table, keys):
     """Write the keys of three sides."""
     for side in range(3):
@@ -122,14 +122,14 @@ def triple_keys(atoms, first, n, outside, table, keys):
             keys[side, n + 2, t] = stirred(table.salts[t, side] ^ STOP)
 
 
-@kernel
+@inner
 def mark(scores, n):
     for h in range(n + 1):
         for m in range(n + 1):
             scores[h, m] = -np.inf
 
 
-@kernel
+@pasted
 def score_arc_parts(nodes, tables, first, n, w, owners, room, parts):
     mark(room.scores, n)
     for a in range(parts.arcs[n + 1]):
@@ -139,7 +139,7 @@ def score_arc_parts(nodes, tables, first, n, w, owners, room, parts):
         parts.arc_scores[a] = room.scores[parts.heads[a], parts.modifiers[a]]
 
 
-@kernel
+@pasted
 def score_sibling_pairs(nodes, tables, first, n, w, owners, room, parts):
     mark(room.scores, n)
     if len(tables.salts) > 0:
@@ -150,7 +150,7 @@ def score_sibling_pairs(nodes, tables, first, n, w, owners, room, parts):
         score_marked(nodes, tables, first, n, w, owners, room)
 
 
-@kernel
+@pasted
 def score_grandparent_pairs(nodes, tables, first, n, w, owners, room, parts):
     mark(room.scores, n)
     if len(tables.salts) > 0:
@@ -187,7 +187,7 @@ def sum_triples(w, owners, mask, one, two, three, direction):
     return total
 
 
-@kernel
+@inner
 def score_siblings(n, w, owners, keys, pairs, parts):
     mask = np.uint64(len(w) - 1)
     for c in range(2 * n + 2):
@@ -203,7 +203,7 @@ def score_siblings(n, w, owners, keys, pairs, parts):
                 parts.sibling_scores[siblings(parts, c, i, j)] = score
 
 
-@kernel
+@inner
 def score_grandparents(n, w, owners, keys, pairs, parts):
     mask = np.uint64(len(w) - 1)
     for a in range(parts.arcs[n + 1]):
@@ -218,7 +218,7 @@ def score_grandparents(n, w, owners, keys, pairs, parts):
             parts.grandparent_scores[grandparent(parts, a, b)] = score
 
 
-@kernel
+@pasted
 def score_parts(nodes, tables, candidates, i, w, owners, room):
     """Lay out the parts of sentence i and write their scores; return its length."""
     first = nodes.starts[i]
@@ -236,7 +236,7 @@ def score_parts(nodes, tables, candidates, i, w, owners, room):
     return n
 
 
-@kernel
+@pasted
 def add_pair(nodes, tables, first, h, m, room, out, size):
     """Write the keys of the features of a pair after the first `size`; return how many there are then."""
     if len(tables.salts) == 0:
@@ -251,7 +251,7 @@ def add_triples(one, two, three, direction, out):
     return len(one)
 
 
-@kernel
+@pasted
 def sibling_keys(nodes, tables, first, n, c, i, j, room):
     """Write the keys of all features of the siblings of ranks i and j of chain c; return how many there are."""
     m, s = node_of(room.parts, c, n, i), node_of(room.parts, c, n, j)
@@ -262,7 +262,7 @@ def sibling_keys(nodes, tables, first, n, c, i, j, room):
     return add_pair(nodes, tables.sibling_pairs, first, m, s, room.sibling_pairs, room.found, size)
 
 
-@kernel
+@pasted
 def grandparent_keys(nodes, tables, first, g, h, m, room):
     """Write the keys of all features of a grandparent part; return how many there are."""
     keys = room.grandparents

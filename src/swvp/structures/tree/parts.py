@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.compiled import inlined, kernel
+from swvp.compiled import borrowing, inlined, kernel
 from swvp.structures.operations import Floats, Ints
 
 __all__ = ["Candidates", "Parts", "grandparent", "lay_out", "new_parts", "score_heads", "siblings"]
@@ -98,7 +98,7 @@ def measure(candidates, starts):
     return words, arcs, siblings, grandparents
 
 
-@kernel
+@borrowing
 def lay_out(candidates, word, n, parts):
     """Write the parts, but not their scores, of the sentence of n words that begins with `word` of the treebank."""
     arc, chains = parts.arc, parts.chains
@@ -152,7 +152,7 @@ def grandparent(parts, a, b):
     return parts.grandparents[a] + b - parts.arcs[parts.heads[a]]
 
 
-@kernel
+@borrowing
 def score_heads(parts, n, heads):
     """The score of an assignment, heads[k] for word k + 1: the sum of its parts. It need not be a tree."""
     total = 0.0

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from swvp.compiled import kernel
+from swvp.compiled import kernel, pasted
 from swvp.structures.tree.arcs import decode
 from swvp.structures.tree.features import arc_keys, score_sentence
 from swvp.structures.tree.marginals import arc_marginals
@@ -23,7 +23,7 @@ SMALL = 1e-3
 """What `learn` leaves out: less changes nothing that counts, more does."""
 
 
-@kernel
+@pasted
 def posteriors(nodes, tables, every, i, w, projective, one_root, room):
     """Score the arcs of sentence i; return its length, log Z and P(h → m | x), [h, m]."""
     n = score_sentence(nodes, tables, i, w, None, room)

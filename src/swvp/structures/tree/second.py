@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.compiled import implement, inlined, kernel
+from swvp.compiled import borrowing, implement, inlined, inner, kernel, pasted
 from swvp.structures import operations
 from swvp.structures.operations import Floats, Ints
 from swvp.structures.tree.arcs import Heads, compare, own, square
@@ -54,7 +54,11 @@ class SecondOrder(NamedTuple):
 
 
 class PartModel(NamedTuple):
-    """The weights, Σ clock·update, whose places they are in the exact mode, and room for one sentence."""
+    """The weights, Σ clock·update, whose places they are in the exact mode, and room for one sentence.
+
+    `amounts` are those of all parts in an update, `changed` and `changes` the parts in it and their amounts. There is
+    room for one of the decoders, so that only this one is compiled.
+    """
 
     w: Floats
     delayed: Floats
@@ -63,9 +67,11 @@ class PartModel(NamedTuple):
     predicted: Ints
     mixed: Ints
     amounts: Floats
+    changed: Ints
+    changes: Floats
     room: PartRoom
-    spans: ProjectiveRoom
-    dual: DualRoom
+    dual: DualRoom | None
+    spans: ProjectiveRoom | None
     solved: Ints
 
 
@@ -74,6 +80,8 @@ def new_part_model(problem: SecondOrder, size: int, *, exact: bool = False, w: F
     room = new_part_room(problem.tables, problem.nodes, problem.candidates)
     words, parts = len(room.parts.arcs) - 2, room.parts
     scores = (parts.arc_scores, parts.sibling_scores, parts.grandparent_scores)
+    most = sum(map(len, scores)) if len(problem.heads) else 0
+    shape = problem.candidates, problem.nodes.starts
     return PartModel(
         w=np.zeros(size) if w is None else w,
         delayed=np.zeros(size if w is None else 0),
@@ -81,16 +89,18 @@ def new_part_model(problem: SecondOrder, size: int, *, exact: bool = False, w: F
         taken=np.zeros(1, np.int64),
         predicted=np.zeros(words, np.int64),
         mixed=np.zeros(words, np.int64),
-        amounts=np.zeros(sum(map(len, scores)) if len(problem.heads) else 0),
+        amounts=np.zeros(most),
+        changed=np.zeros((most, 4), np.int64),
+        changes=np.zeros(most),
         room=room,
-        spans=new_projective_room(problem.candidates, problem.nodes.starts),
-        dual=new_dual_room(problem.candidates, problem.nodes.starts),
+        dual=None if problem.projective else new_dual_room(*shape),
+        spans=new_projective_room(*shape) if problem.projective else None,
         solved=np.zeros(3, np.int64),
     )
 
 
 @implement(operations.longest, SecondOrder)
-@kernel
+@borrowing
 def longest(problem):
     most = 0
     starts = problem.nodes.starts
@@ -99,7 +109,7 @@ def longest(problem):
     return most
 
 
-@kernel
+@pasted
 def predict_one(problem, model, i):
     """Keep the best tree of sentence i, its gold arcs worth less by the margin; return its length."""
     parts = model.room.parts
@@ -108,57 +118,56 @@ def predict_one(problem, model, i):
         start = problem.nodes.starts[i] - i
         for k in range(n):
             parts.arc_scores[parts.arc[problem.heads[start + k], k + 1]] -= problem.margin
-    decode(parts, n, problem.projective, problem.one_root, model)
+    decode(parts, n, problem.one_root, model.dual, model.spans, model.predicted, model.solved)
     return n
 
 
-@kernel
-def decode(parts, n, projective, one_root, model):
+@inner
+def decode(parts, n, one_root, dual, spans, predicted, solved):
     """Keep the best tree for the scores of the parts; count whether it certainly is the best."""
-    if projective:
-        best_projective(parts, n, one_root, model.spans, model.predicted)
-        model.solved[1] += 1
-    else:
-        certain, iterations, _ = best_nonprojective(
-            parts, n, one_root, MOST_ITERATIONS, model.dual, False, model.predicted
-        )
-        model.solved[1] += certain
-        model.solved[2] += iterations
-    model.solved[0] += 1
+    solved[0] += 1
+    if dual is not None:
+        certain, iterations, _ = best_nonprojective(parts, n, one_root, MOST_ITERATIONS, dual, False, predicted)
+        solved[1] += certain
+        solved[2] += iterations
+    if spans is not None:
+        best_projective(parts, n, one_root, spans, predicted)
+        solved[1] += 1
 
 
 @implement(operations.find_mistakes, SecondOrder)
-@kernel
+@borrowing
 def find_mistakes(problem, model, i, wrong):
     n = predict_one(problem, model, i)
-    return compare(problem, model, i, n, wrong)
+    return compare(problem.heads, problem.nodes.starts[i] - i, n, model.predicted, wrong)
 
 
 @inlined
-def mix(problem, model, i, starts, positions, j):
-    """Write m^J; return its length."""
-    start = problem.nodes.starts[i] - i
-    n = problem.nodes.starts[i + 1] - problem.nodes.starts[i] - 1
+def mix(heads, start, n, predicted, first, end, positions, mixed):
+    """Write m^J for J = positions[first:end]; the gold heads are heads[start:start + n]."""
     for k in range(n):
-        model.mixed[k] = problem.heads[start + k]
-    for p in range(starts[j], starts[j + 1]):
-        model.mixed[positions[p]] = model.predicted[positions[p]]
-    return n
+        mixed[k] = heads[start + k]
+    for p in range(first, end):
+        mixed[positions[p]] = predicted[positions[p]]
 
 
 @implement(operations.margins, SecondOrder)
-@kernel
+@borrowing
 def margins(problem, model, i, starts, positions, count, out):
-    parts = model.room.parts
     start = problem.nodes.starts[i] - i
     n = problem.nodes.starts[i + 1] - problem.nodes.starts[i] - 1
-    gold = score_heads(parts, n, problem.heads[start : start + n])
-    for j in range(count):
-        mix(problem, model, i, starts, positions, j)
-        out[j] = gold - score_heads(parts, n, model.mixed)
+    gold = 0.0
+    for j in range(-1, count):
+        first, end = (starts[j], starts[j + 1]) if j >= 0 else (0, 0)
+        mix(problem.heads, start, n, model.predicted, first, end, positions, model.mixed)
+        score = score_heads(model.room.parts, n, model.mixed)
+        if j >= 0:
+            out[j] = gold - score
+        else:
+            gold = score
 
 
-@kernel
+@inner
 def add_amount(parts, n, heads, amount, amounts):
     """Add to the amounts of all parts of an assignment: of arcs, then of siblings, then of grandparents."""
     sibling, grand = len(parts.arc_scores), len(parts.arc_scores) + len(parts.sibling_scores)
@@ -178,100 +187,121 @@ def add_amount(parts, n, heads, amount, amounts):
         amounts[sibling + siblings(parts, c, before, parts.chains[c + 1] - parts.chains[c] + 1)] += amount
 
 
-@kernel
+@pasted
 def changed_parts(problem, model, i, starts, positions, sets, count, amounts):
-    """The parts that Σ_c amounts[c] · Δφ(x, y, m^J) has: kinds and what they are of, their amounts, how many."""
-    parts, of_parts = model.room.parts, model.amounts
+    """Write the parts that Σ_c amounts[c] · Δφ(x, y, m^J) has, and their amounts, into the model; return how many."""
+    parts, of_parts, mixed = model.room.parts, model.amounts, model.mixed
     start = problem.nodes.starts[i] - i
     n = problem.nodes.starts[i + 1] - problem.nodes.starts[i] - 1
-    sibling, grand = len(parts.arc_scores), len(parts.arc_scores) + len(parts.sibling_scores)
-    arcs, pairs, triples = parts.arcs[n + 1], parts.siblings[2 * n + 2], parts.grandparents[parts.arcs[n + 1]]
-    of_parts[:arcs] = 0.0
-    of_parts[sibling : sibling + pairs] = 0.0
-    of_parts[grand : grand + triples] = 0.0
-    total = 0.0
+    clear(parts, n, of_parts)
+    total = size = 0.0
     for c in range(count):
         if amounts[c] != 0:
-            total += abs(amounts[c])
-            mix(problem, model, i, starts, positions, sets[c])
-            add_amount(parts, n, problem.heads[start : start + n], amounts[c], of_parts)
-            add_amount(parts, n, model.mixed, -amounts[c], of_parts)
-    small = ALMOST_ZERO * total
-    found, values = np.empty((arcs + pairs + triples, 4), np.int64), np.empty(arcs + pairs + triples)
+            total += amounts[c]
+            size += abs(amounts[c])
+            j = sets[c]
+            mix(problem.heads, start, n, model.predicted, starts[j], starts[j + 1], positions, mixed)
+            add_amount(parts, n, mixed, -amounts[c], of_parts)
+    mix(problem.heads, start, n, model.predicted, 0, 0, positions, mixed)
+    add_amount(parts, n, mixed, total, of_parts)
+    return collect(parts, n, of_parts, ALMOST_ZERO * size, model.changed, model.changes)
+
+
+@inner
+def clear(parts, n, amounts):
+    sibling, grand = len(parts.arc_scores), len(parts.arc_scores) + len(parts.sibling_scores)
+    arcs = parts.arcs[n + 1]
+    for first, end in (
+        (0, arcs),
+        (sibling, sibling + parts.siblings[2 * n + 2]),
+        (grand, grand + parts.grandparents[arcs]),
+    ):
+        for p in range(first, end):
+            amounts[p] = 0.0
+
+
+@inner
+def collect(parts, n, amounts, small, changed, changes):
+    """Write the parts whose amounts are not small: kinds and what they are of, and the amounts; return how many."""
+    sibling, grand = len(parts.arc_scores), len(parts.arc_scores) + len(parts.sibling_scores)
     size = 0
-    for a in range(arcs):
+    for a in range(parts.arcs[n + 1]):
         h, m = parts.heads[a], parts.modifiers[a]
-        if abs(of_parts[a]) > small:
-            found[size, 0], found[size, 1], found[size, 2], found[size, 3] = ARC, h, m, 0
-            values[size] = of_parts[a]
+        if abs(amounts[a]) > small:
+            changed[size, 0], changed[size, 1], changed[size, 2], changed[size, 3] = ARC, h, m, 0
+            changes[size] = amounts[a]
             size += 1
         for b in range(parts.arcs[h], parts.arcs[h + 1]):
-            value = of_parts[grand + grandparent(parts, a, b)]
+            value = amounts[grand + grandparent(parts, a, b)]
             if abs(value) > small:
-                found[size, 0], found[size, 1], found[size, 2], found[size, 3] = GRANDPARENT, parts.heads[b], h, m
-                values[size] = value
+                changed[size, 0], changed[size, 1], changed[size, 2] = GRANDPARENT, parts.heads[b], h
+                changed[size, 3], changes[size] = m, value
                 size += 1
     for c in range(2 * n + 2):
         k = parts.chains[c + 1] - parts.chains[c]
         for r in range(k + 1):
             for s in range(r + 1, k + 2):
-                value = of_parts[sibling + siblings(parts, c, r, s)]
+                value = amounts[sibling + siblings(parts, c, r, s)]
                 if abs(value) > small:
-                    found[size, 0], found[size, 1], found[size, 2], found[size, 3] = SIBLINGS, c, r, s
-                    values[size] = value
+                    changed[size, 0], changed[size, 1], changed[size, 2] = SIBLINGS, c, r
+                    changed[size, 3], changes[size] = s, value
                     size += 1
-    return size, found, values
+    return size
 
 
-@kernel
-def part_keys(problem, room, i, part):
+@inner
+def part_keys(nodes, tables, room, i, kind, x, y, z):
     """Write the keys of the features of a part of sentence i into room.found; return how many there are."""
-    first = problem.nodes.starts[i]
-    n = problem.nodes.starts[i + 1] - first - 1
-    if part[0] == ARC:
-        return arc_keys(problem.nodes, problem.tables.arcs, first, part[1], part[2], room.arcs, room.found)
-    if part[0] == SIBLINGS:
-        return sibling_keys(problem.nodes, problem.tables, first, n, part[1], part[2], part[3], room)
-    return grandparent_keys(problem.nodes, problem.tables, first, part[1], part[2], part[3], room)
+    first = nodes.starts[i]
+    if kind == SIBLINGS:
+        return sibling_keys(nodes, tables, first, nodes.starts[i + 1] - first - 1, x, y, z, room)
+    if kind == GRANDPARENT:
+        return grandparent_keys(nodes, tables, first, x, y, z, room)
+    return arc_keys(nodes, tables.arcs, first, x, y, room.arcs, room.found)
 
 
-@kernel
+@borrowing
 def part_weights(problem, model, i, part, out):
     """Write the weights of the features of a part of the sentence in the room, in the order of their keys; how many."""
     mask = np.uint64(len(model.w) - 1)
-    size = part_keys(problem, model.room, i, part)
+    size = part_keys(problem.nodes, problem.tables, model.room, i, part[0], part[1], part[2], part[3])
     for f in range(size):
         out[f] = model.w[place(model.room.found[f], model.owners, mask)]
     return size
 
 
 @implement(operations.add, SecondOrder)
-@kernel
+@borrowing
 def add(problem, model, i, starts, positions, sets, count, amounts, clock):
     w, delayed, owners, keys = model.w, model.delayed, model.owners, model.room.found
     mask = np.uint64(len(w) - 1)
-    size, found, values = changed_parts(problem, model, i, starts, positions, sets, count, amounts)
+    size = changed_parts(problem, model, i, starts, positions, sets, count, amounts)
     for p in range(size):
-        for f in range(part_keys(problem, model.room, i, found[p])):
+        kind, x = model.changed[p, 0], model.changed[p, 1]
+        y, z = model.changed[p, 2], model.changed[p, 3]
+        value = model.changes[p]
+        for f in range(part_keys(problem.nodes, problem.tables, model.room, i, kind, x, y, z)):
             at = place(keys[f], owners, mask)
             own(keys[f], at, owners, model.taken)
-            w[at] += values[p]
-            delayed[at] += values[p] * clock
+            w[at] += value
+            delayed[at] += value * clock
 
 
 @implement(operations.direction, SecondOrder)
 @kernel
 def direction(problem, model, i, starts, positions, sets, count, amounts):
     owners, keys, mask = model.owners, model.room.found, np.uint64(len(model.w) - 1)
-    size, found, values = changed_parts(problem, model, i, starts, positions, sets, count, amounts)
+    size = changed_parts(problem, model, i, starts, positions, sets, count, amounts)
     features, each = np.empty(size * len(keys), np.int64), np.empty(size * len(keys))
     total = 0
     for p in range(size):
-        for f in range(part_keys(problem, model.room, i, found[p])):
+        kind, x = model.changed[p, 0], model.changed[p, 1]
+        y, z = model.changed[p, 2], model.changed[p, 3]
+        for f in range(part_keys(problem.nodes, problem.tables, model.room, i, kind, x, y, z)):
             at = place(keys[f], owners, mask)
             own(keys[f], at, owners, model.taken)  # or two new features would seem to be one
             features[total] = at
-            each[total] = values[p]
+            each[total] = model.changes[p]
             total += 1
     return total, features, each
 
@@ -312,14 +342,14 @@ def refresh(model: PartModel) -> None:
         model.taken[0] = np.count_nonzero(model.owners)
 
 
-@kernel
+@borrowing
 def score_all_parts(problem, model, first, end):
     """Score the parts of the sentences first:end, one after the other, and keep nothing: to be timed."""
     for i in range(first, end):
         score_parts(problem.nodes, problem.tables, problem.candidates, i, model.w, model.owners, model.room)
 
 
-@kernel
+@borrowing
 def predict_parts(problem, model, first, end, out):
     """Write the heads of all words of the sentences first:end."""
     for i in range(first, end):

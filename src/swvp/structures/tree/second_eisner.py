@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swvp.compiled import inlined, kernel
+from swvp.compiled import borrowing, inlined, inner
 from swvp.structures.operations import Floats, Ints
 from swvp.structures.tree.parts import Candidates, grandparent, measure, siblings
 
@@ -58,7 +58,7 @@ def new_projective_room(candidates: Candidates, starts: Ints) -> ProjectiveRoom:
     )
 
 
-@kernel
+@borrowing
 def best_projective(parts, n, one_root, room, heads):
     """Write the best projective tree of n words into heads[:n], with one child of the root if `one_root`.
 
@@ -93,7 +93,7 @@ def holds(parts, h, b, e):
     return h < g <= e or e <= g < h
 
 
-@kernel
+@inner
 def make_spans(parts, n, one_root, room):
     complete, opened, reached = room.complete, room.opened, room.reached
     for b in range(parts.arcs[n + 1] + 1):
@@ -125,7 +125,7 @@ def make_spans(parts, n, one_root, room):
                 complete[b, e + right] = best
 
 
-@kernel
+@inner
 def open_arc(parts, n, one_root, room, c, j):
     """Find between(i, a) and then O(b, a) for the arc a of rank j in chain c."""
     complete, opened, between = room.complete, room.opened, room.between
@@ -156,7 +156,7 @@ def open_arc(parts, n, one_root, room, c, j):
         opened[place(parts, n, a, b)] = best
 
 
-@kernel
+@inner
 def way_back(parts, n, one_root, room, heads):
     """Write the heads of the tree whose score is C of the root."""
     complete, opened, spans = room.complete, room.opened, room.spans

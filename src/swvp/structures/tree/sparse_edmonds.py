@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from swvp.compiled import kernel
+from swvp.compiled import borrowing, kernel
 
 __all__ = ["best_tree_of_arcs", "is_tree_of"]
 
 
-@kernel
+@borrowing
 def best_tree_of_arcs(parts, n, one_root, alive, weights, heads):
     """Write the best tree of the arcs that are alive into heads[:n], with one child of the root if `one_root`.
 
