@@ -101,8 +101,8 @@ def for_kernels(function: Function, **options: Any) -> Function:
 
 
 def compile_function(function: Function, **options: Any) -> Function:
-    options = {"nogil": True, "_nrt": True, "no_cfunc_wrapper": True} | options
-    compiled: Any = numba.njit(**options)(function)
+    jit: Any = numba.njit
+    compiled = jit(**{"nogil": True, "_nrt": True, "no_cfunc_wrapper": True} | options)(function)
     if compiled is function:  # NUMBA_DISABLE_JIT=1
         return function
     try:
@@ -132,7 +132,7 @@ def stamp(path: Path) -> str:
 @functools.cache
 def uncached(function: Any) -> Any:
     """The same kernel without a cache on disk: for classes of a user's, whose changes no stamp of ours would notice."""
-    return numba.njit(nogil=True, no_cfunc_wrapper=True)(in_python(function))
+    return numba.njit(nogil=True)(in_python(function))
 
 
 def in_python(function: Any) -> Any:
@@ -159,7 +159,7 @@ def implement(declared: Callable[..., Any], cls: type) -> Callable[[Function], F
 
     def register(implementation: Function) -> Function:
         declared.register(cls, implementation)  # type: ignore[attr-defined]
-        function = getattr(implementation, "compiled", implementation)
+        function: Any = getattr(implementation, "compiled", implementation)
         if hasattr(function, "py_func"):
 
             @overload(declared, strict=False, jit_options=function.targetoptions | {"forceinline": True})
