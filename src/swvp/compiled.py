@@ -101,8 +101,8 @@ def for_kernels(function: Function, **options: Any) -> Function:
 
 
 def compile_function(function: Function, **options: Any) -> Function:
-    options = {"nogil": True, "_nrt": True, "no_cfunc_wrapper": True} | options
-    compiled: Any = numba.njit(**options)(function)
+    jit: Any = numba.njit
+    compiled = jit(**{"nogil": True, "_nrt": True, "no_cfunc_wrapper": True} | options)(function)
     if compiled is function:  # NUMBA_DISABLE_JIT=1
         return function
     try:
@@ -132,8 +132,7 @@ def stamp(path: Path) -> str:
 @functools.cache
 def uncached(function: Any) -> Any:
     """The same kernel without a cache on disk: for classes of a user's, whose changes no stamp of ours would notice."""
-    options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
-    return numba.njit(**options)(in_python(function))
+    return numba.njit(nogil=True)(in_python(function))
 
 
 def in_python(function: Any) -> Any:

@@ -98,9 +98,31 @@ def weigh_ranks(beta, margin, n, gamma):
                 r += abs(margin[other]) > abs(margin[j]) or (abs(margin[other]) == abs(margin[j]) and other < j)
             gamma[j] = ((n - r) / n) ** beta
     else:
-        order = np.argsort(-np.abs(margin[:n]), kind="mergesort")
+        order = from_the_largest(np.abs(margin[:n]))
         for r in range(n):
             gamma[order[r]] = ((n - r) / n) ** beta
+
+
+@kernel
+def from_the_largest(values):
+    """The order of the values, of equals the first one first: merge sort, which compiles faster than NumPy's."""
+    n = len(values)
+    order, other = np.arange(n), np.empty(n, np.int64)
+    width = 1
+    while width < n:
+        for start in range(0, n, 2 * width):
+            middle, end = min(start + width, n), min(start + 2 * width, n)
+            a, b = start, middle
+            for at in range(start, end):
+                if a < middle and (b == end or values[order[a]] >= values[order[b]]):
+                    other[at] = order[a]
+                    a += 1
+                else:
+                    other[at] = order[b]
+                    b += 1
+        order, other = other, order
+        width *= 2
+    return order
 
 
 @kernel
@@ -151,7 +173,7 @@ def impose_condition_2(gamma, margin, n, zero):
 
     Returns how many were excluded. What is left is not scaled.
     """
-    order = np.argsort(-(gamma[:n] * margin[:n]), kind="mergesort")
+    order = from_the_largest(gamma[:n] * margin[:n])
     kept = 0.0
     excluded = n
     while excluded > 0 and kept + gamma[order[excluded - 1]] * margin[order[excluded - 1]] <= zero:

@@ -56,7 +56,7 @@ def sweep(problem, model, rule, order, clock, largest, counts):
         np.empty(n + 1),
         np.empty(n + 1),
     )
-    whole, first, one = np.zeros(2, np.int64), np.zeros(1, np.int64), np.ones(1)
+    whole = np.zeros(2, np.int64)
     for t in range(len(order)):
         i = order[t]
         k = find_mistakes(problem, model, i, wrong)  # y* = argmax w·φ(x, y')
@@ -93,19 +93,19 @@ def sweep(problem, model, rule, order, clock, largest, counts):
                     counts[CONDITION_2_FAILURES] += 1
 
         # w = w + Σ γ(m^J) Δφ(x, y, m^J); without a γ that meets the conditions, a CSP update: J = [L_x], γ = 1
+        all_starts, all_positions = starts, positions
         if used == 0:
             counts[BACK_OFFS] += 1
+            all_starts, all_positions = whole, wrong
             whole[1] = k
-            one[0] = 1.0
-            step = step_length(rule, problem, model, i, whole, wrong, first, 1, one, chosen_margin, used)
-            one[0] = step
-            add(problem, model, i, whole, wrong, first, 1, one, clock + t)
-        else:
-            step = step_length(rule, problem, model, i, starts, positions, chosen, n_chosen, gamma, chosen_margin, used)
-            if step != 1:
-                for c in range(n_chosen):
-                    gamma[c] *= step
-            add(problem, model, i, starts, positions, chosen, n_chosen, gamma, clock + t)
+            chosen[0], gamma[0], n_chosen = 0, 1.0, 1
+        step = step_length(
+            rule, problem, model, i, all_starts, all_positions, chosen, n_chosen, gamma, chosen_margin, used
+        )
+        if step != 1:
+            for c in range(n_chosen):
+                gamma[c] *= step
+        add(problem, model, i, all_starts, all_positions, chosen, n_chosen, gamma, clock + t)
         counts[UPDATES] += step > 0
     return len(order)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from swvp.compiled import implement, in_python, kernel, operation
+from swvp.compiled import borrowing, implement, in_python, kernel, operation
 from swvp.learning.example import CompiledMira, CompiledRule, PythonRule
 from swvp.learning.gamma import weighted_margin
 from swvp.learning.sparse import squared_norm
@@ -44,7 +44,7 @@ def step_length(
 
 
 @implement(step_length, CompiledRule)
-@kernel
+@borrowing
 def power_length(rule, problem, model, i, starts, positions, sets, count, gamma, margin, used):
     return float(used) ** rule.power if used > 1 and rule.power > 0 else 1.0
 

@@ -89,7 +89,7 @@ class Pruner:
     ) -> Self:
         """Learn from the trees of nodes, in `epochs` passes, each in an order of its own."""
         w, squares, room = np.zeros(self.size), np.ones(self.size), self._room(nodes)
-        mode = self.projective, self.one_root
+        mode = self.projective or None, self.one_root  # None has nothing compiled for projective trees
         for epoch in range(1, epochs + 1):
             order = orders.permutation(len(nodes.starts) - 1)
             loss = learn(nodes, self.tables, self._every(), heads, order, *mode, w, squares, room, RATE, SMALL)
@@ -103,7 +103,7 @@ class Pruner:
         words = int(nodes.starts[-1]) - len(nodes.starts) + 1
         heads = np.zeros(0, np.int32) if gold is None else gold
         found, counts = np.zeros((words, self.most + 2), np.int32), np.zeros(words, np.int32)
-        mode = self.projective, self.one_root
+        mode = self.projective or None, self.one_root  # None has nothing compiled for projective trees
 
         def fill_in(first: int, end: int) -> None:
             room, rule = self._room(nodes), (self.most, self.threshold)

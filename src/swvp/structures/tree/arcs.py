@@ -86,10 +86,12 @@ def longest(problem):
 
 @kernel
 def decode(scores, n, projective, one_root, heads):
-    if projective:
-        eisner(scores, n, one_root, heads)
-    else:
-        chu_liu_edmonds(scores, n, one_root, heads)
+    """Write the best tree; with None for False, what projective trees need is not compiled."""
+    if projective is not None:  # noqa: SIM102, for the compiler
+        if projective:
+            eisner(scores, n, one_root, heads)
+            return
+    chu_liu_edmonds(scores, n, one_root, heads)
 
 
 @borrowing

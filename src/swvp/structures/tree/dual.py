@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swvp.compiled import borrowing, inlined, inner
+from swvp.compiled import inlined, inner, pasted
 from swvp.structures.operations import Floats, Ints
 from swvp.structures.tree.automata import Automata, new_automata, solve_automata
 from swvp.structures.tree.climb import climb
@@ -70,7 +70,7 @@ def new_dual_room(candidates: Candidates, starts: Ints) -> DualRoom:
     )
 
 
-@borrowing
+@pasted
 def best_nonprojective(parts, n, one_root, most, room, given, heads):
     """Write the best tree of n words into heads[:n], with one child of the root if `one_root`.
 
@@ -84,18 +84,20 @@ def best_nonprojective(parts, n, one_root, most, room, given, heads):
             room.came[k] = heads[k]
     score, small, least, aim = -np.inf, 0.0, np.inf, np.inf
     depth, steps = np.int64(0), 0  # no constant: for each, Numba would compile anew what it is given to
+    both = given
     for iteration in range(most + 1):
         tree_value, greedy = best_tree_of_arcs(parts, n, one_root, room.automata.alive, room.tree, room.heads)
         done = tree_value == -np.inf
         if iteration == 0:
             if done:
                 return False, 0, tree_value
-            score = try_trees(parts, n, one_root, room, given, score, heads)
+            score = try_trees(parts, n, one_root, room, both, score, heads)
             share(parts, n, room)
             continue
         if not done:
             dual = tree_value + solve_automata(parts, n, one_root, room.automata)
-            score = try_trees(parts, n, one_root, room, came_by(parts, n, one_root, room), score, heads)
+            both = came_by(parts, n, one_root, room)
+            score = try_trees(parts, n, one_root, room, both, score, heads)
             small = TOLERANCE * (1.0 + abs(score))
             done = dual - score <= small or not kill(parts, n, room, depth, dual - score - small, tree_value, greedy)
         if done:
@@ -117,7 +119,7 @@ def best_nonprojective(parts, n, one_root, most, room, given, heads):
     return False, most, score
 
 
-@inner
+@pasted
 def set_up(parts, n, room):
     """All arcs are alive, and the tree problem has their scores: its first tree is the best one of the arcs alone."""
     for h in range(n + 1):
@@ -127,7 +129,7 @@ def set_up(parts, n, room):
         room.tree[a] = parts.arc_scores[a]
 
 
-@inner
+@pasted
 def share(parts, n, room):
     """The copies of an arc get an equal part of its score each."""
     for h in range(n + 1):
@@ -138,7 +140,7 @@ def share(parts, n, room):
         room.tree[a] = weight
 
 
-@inner
+@pasted
 def came_by(parts, n, one_root, room):
     """Write the heads that the automata come by; whether they are a tree."""
     for m in range(1, n + 1):
@@ -159,7 +161,7 @@ def try_trees(parts, n, one_root, room, both, score, heads):
     return score
 
 
-@inner
+@pasted
 def kill(parts, n, room, depth, gap, tree_value, greedy):
     """Arcs die that no better tree has, since the dual would sink by `gap`; whether a word has a choice left.
 
@@ -197,7 +199,7 @@ def die(parts, room, a, depth):
     automata.taken[a] = False
 
 
-@inner
+@pasted
 def branch(parts, n, room, heads, depth):
     """Choose a word with many doubts and an arc into it, that of the best tree if it can; its others die."""
     automata = room.automata
@@ -218,7 +220,7 @@ def branch(parts, n, room, heads, depth):
     room.forced[depth] = arc
 
 
-@inner
+@pasted
 def revive(parts, n, room, depth):
     """Arcs that died deeper come alive, but the one that was forced dies."""
     for a in range(parts.arcs[n + 1]):
@@ -229,7 +231,7 @@ def revive(parts, n, room, depth):
     die(parts, room, room.forced[depth], depth)
 
 
-@inner
+@pasted
 def move(parts, n, room, size):
     """Move the weights of copies that disagree: down where a copy is in its solution and up where not."""
     automata = room.automata

@@ -23,14 +23,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from swvp.compiled import kernel
+from swvp.compiled import kernel, pasted
 
 __all__ = ["scale", "tree_marginals"]
 
 SMALLEST = 1e-140
 
 
-@kernel
+@pasted
 def tree_marginals(scores, n, one_root, marginals):
     """log Z of all trees of n words; writes P(h → m | x) into `marginals`, which is 0 before."""
     scaled, log_z = scale(scores, n, one_root)

@@ -18,9 +18,11 @@ __all__ = ["arc_marginals"]
 def arc_marginals(scores, n, projective, one_root):
     """log Z and P(h → m | x), [h, m], of the trees of n words; with exactly one child of the root if `one_root`.
 
-    Arcs of -inf have probability 0. If every tree has one, log Z is -inf and all probabilities are 0.
+    Where `projective` is None instead of False, what projective trees need is not compiled. Arcs of -inf have
+    probability 0. If every tree has one, log Z is -inf and all probabilities are 0.
     """
     marginals = np.zeros((n + 1, n + 1))
-    if projective:
-        return projective_marginals(scores, n, one_root, marginals), marginals
+    if projective is not None:  # noqa: SIM102, for the compiler
+        if projective:
+            return projective_marginals(scores, n, one_root, marginals), marginals
     return tree_marginals(scores, n, one_root, marginals), marginals

@@ -82,9 +82,12 @@ def keep_heads(nodes, tables, every, gold, first, end, projective, one_root, w, 
             size = with_head(tree[m - 1], chosen, size)
             if len(gold):
                 size = with_head(gold[word + m - 1], chosen, size)
-            chosen[:size].sort()
             for k in range(size):
-                out[word + m - 1, k] = chosen[k]
+                place = k
+                while place > 0 and out[word + m - 1, place - 1] > chosen[k]:
+                    out[word + m - 1, place] = out[word + m - 1, place - 1]
+                    place -= 1
+                out[word + m - 1, place] = chosen[k]
             counts[word + m - 1] = size
 
 

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swvp.compiled import borrowing, inlined, inner
+from swvp.compiled import inlined, inner, pasted
 from swvp.structures.operations import Floats, Ints
 from swvp.structures.tree.parts import Candidates, grandparent, measure, siblings
 
@@ -58,7 +58,7 @@ def new_projective_room(candidates: Candidates, starts: Ints) -> ProjectiveRoom:
     )
 
 
-@borrowing
+@pasted
 def best_projective(parts, n, one_root, room, heads):
     """Write the best projective tree of n words into heads[:n], with one child of the root if `one_root`.
 
