@@ -38,6 +38,9 @@ class DependencyParser(Parser, BaseEstimator):  # type: ignore[misc]
     prune : bool
         Look only at arcs of tags and lengths seen in training; others are taken where there is no tree without. In
         second order, a log-linear model trained beforehand leaves each word a few heads of these.
+    prune_heads, prune_threshold : int, float or None
+        In second order: a word keeps at most so many heads, each at least so many times as probable as its best one; if
+        None, 0.003, or 0.0003 for projective trees.
     margin : float
         By how much gold arcs must win in training; 0 is the perceptron of the paper.
     hashed : int or None

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from swvp.cli.output import new_console
 from swvp.cli.training import Run, RunOptions, check_run, kept_pass, tell_unseen
+from swvp.compiled import is_on_disk
 from swvp.parsing.evaluate import evaluate_trees
 from swvp.parsing.parser import Parser
 from swvp.parsing.rules import candidates
@@ -16,6 +17,7 @@ from swvp.parsing.treebank import Treebank, read_treebank
 from swvp.structures.chain.templates import read_templates
 from swvp.structures.tree.arcs import predict_all
 from swvp.structures.tree.part_templates import PART_PRESETS, parse_part_templates
+from swvp.structures.tree.pruner import learn
 from swvp.structures.tree.second import predict_parts
 from swvp.structures.tree.templates import PRESETS, parse_arc_templates
 
@@ -35,6 +37,9 @@ def train_parser(options: RunOptions, *, order: int, features: str | None, **set
     tell_unreachable(messages, treebank, parser)
     if dev is not None:
         messages.print(described("development", dev))
+    if order == 2 and parser.prune:
+        first = "" if is_on_disk(learn) else "; the first time it also compiles, for some 20 to 60 seconds"
+        messages.print(f"training the pruner{first}")
     training = parser.start(treebank, dev)
     if parser.prune:
         tell_pruning(messages, parser, treebank if dev is None else dev, "training" if dev is None else "development")

@@ -169,6 +169,14 @@ def parser(
     ] = None,
     labels: Annotated[bool, typer.Option(help="Learn the labels of arcs too, in a second stage.")] = True,
     prune: Annotated[bool, typer.Option(help="Look only at arcs of tags and lengths seen in training.")] = True,
+    prune_heads: Annotated[int, typer.Option(help="Order 2: a word keeps at most so many heads.")] = 16,
+    prune_threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="Order 2: and only those so many times as probable as its best.",
+            show_default="0.003 or, projective, 0.0003",
+        ),
+    ] = None,
     margin: Annotated[float, typer.Option(help="By how much gold arcs must win; 0 is the perceptron's.")] = 1.0,
     hashed: Annotated[int, typer.Option(help="How many weights; a power of 2.")] = 2**22,
     exact: Annotated[bool, typer.Option("--exact", help="A weight of its own for each feature (slower).")] = False,
@@ -221,6 +229,8 @@ def parser(
         one_root=not several_roots,
         labels=labels,
         prune=prune,
+        prune_heads=prune_heads,
+        prune_threshold=prune_threshold,
         margin=margin,
         hashed=None if exact else hashed,
         rule=rule,

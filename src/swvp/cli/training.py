@@ -169,7 +169,7 @@ class Run:
                 raise InputError(f"{path} is after pass {len(training.history)}, --epochs is {epochs}: use --fresh")
             messages.print(f"going on after pass {len(training.history)}, from {path}")
         if not is_on_disk(kernel):
-            messages.print("the first training also compiles, for some 20 to 60 seconds; later ones do not")
+            messages.print("the first training also compiles, for some 20 to 90 seconds; later ones do not")
         lines = EpochLines(messages, training, epochs, examples)
         if not training.finished(epochs, patience):
             lines.head()

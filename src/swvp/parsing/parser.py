@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import numbers
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,18 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp.data.table import Column
-from swvp.errors import InputError, unknown_name
+from swvp.errors import InputError
 from swvp.learning.perceptron import Epoch, generator
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.parsing.asking import ParserAsking
 from swvp.parsing.batches import more_labels
+from swvp.parsing.features import chosen_features, chosen_parts
 from swvp.parsing.input import Sentences, treebank_from
 from swvp.parsing.labeller import Labeller
 from swvp.parsing.model import MOST_WEIGHTS, load_parser, save_parser
-from swvp.parsing.pruner import Pruner, kept
+from swvp.parsing.pruner import MOST, Pruner, kept
 from swvp.parsing.results import trees_of
 from swvp.parsing.rules import DEFAULT_RULES
-from swvp.parsing.second_order import all_slots, candidates_of, chosen_parts, predict_second
+from swvp.parsing.second_order import all_slots, candidates_of, predict_second
 from swvp.parsing.treebank import Treebank
 from swvp.structures.operations import Floats, refresh
 from swvp.structures.tree.arcs import ArcModel, Arcs, Heads, decode, new_model, predict_all
@@ -34,8 +35,7 @@ from swvp.structures.tree.encode import Keys, Nodes, Tables, encode, ranks_of, t
 from swvp.structures.tree.part_features import PartTables, part_tables
 from swvp.structures.tree.part_templates import PartTemplates
 from swvp.structures.tree.pruning import Pruned, all_allowed, forbidden, longest_arcs, pruned, widened
-from swvp.structures.tree.second import PartModel, SecondOrder, new_part_model
-from swvp.structures.tree.templates import PRESETS, ArcTemplate, parse_arc_templates
+from swvp.structures.tree.second import SecondOrder, new_part_model
 from swvp.training.options import TrainingOptions, in_shares, not_fitted
 from swvp.training.training import Training, Watch, Weights, ignore
 
@@ -83,6 +83,8 @@ class Parser(TrainingOptions, ParserAsking):
         projective: bool = False,
         one_root: bool = True,
         prune: bool = True,
+        prune_heads: int = MOST,
+        prune_threshold: float | None = None,
         margin: float = 1.0,
         hashed: int | None = 2**22,
         labels: bool = True,
@@ -104,6 +106,8 @@ class Parser(TrainingOptions, ParserAsking):
         self.projective = projective
         self.one_root = one_root
         self.prune = prune
+        self.prune_heads = prune_heads
+        self.prune_threshold = prune_threshold
         self.margin = margin
         self.hashed = hashed
         self.labels = labels
@@ -171,10 +175,10 @@ class Parser(TrainingOptions, ParserAsking):
         self._check_whole(["epochs", "n_jobs"], optional=["patience", "hashed"])
         if self.hashed is not None and self.hashed & (self.hashed - 1):
             raise InputError(f"hashed must be a power of 2, as 2**22, not {self.hashed}")
-        if not isinstance(self.margin, numbers.Real) or not 0 <= self.margin < np.inf:
-            raise InputError(f"margin must be a number of at least 0, not {self.margin!r}")
         if self.hashed is not None and self.hashed > MOST_WEIGHTS:
             raise InputError(f"hashed must be at most {MOST_WEIGHTS}, not {self.hashed}")
+        if not isinstance(self.margin, numbers.Real) or not 0 <= self.margin < np.inf:
+            raise InputError(f"margin must be a number of at least 0, not {self.margin!r}")
         heads = treebank.trees
         columns = columns_of(treebank)
         more = more and hasattr(self, "coef_")
@@ -198,7 +202,8 @@ class Parser(TrainingOptions, ParserAsking):
         if self.pruner_ is not None and not more:
             self.pruner_.fit(nodes, heads, orders=generator(self.random_state))
         problem = self._problem(nodes, heads, float(self.margin))
-        model = model_for(problem, size, exact=exact)
+        make: Any = new_model if isinstance(problem, Arcs) else new_part_model
+        model = make(problem, size, exact=exact)
         if old is not None:
             coef, before, owners = old
             model.w[:] = coef if before is None else before.model.w
@@ -296,8 +301,9 @@ class Parser(TrainingOptions, ParserAsking):
             self.pruner_ = None
             self.templates_, self.tables_ = tables_of(chosen_features(self.features or "first-order"))
         else:
-            projective, one_root = bool(self.projective), bool(self.one_root)
-            self.pruner_ = Pruner(projective=projective, one_root=one_root) if self.prune else None
+            mode: dict[str, Any] = {"projective": bool(self.projective), "one_root": bool(self.one_root)}
+            mode |= {"most": self.prune_heads, "threshold": self.prune_threshold}
+            self.pruner_ = Pruner(**mode) if self.prune else None
             self._take_parts(chosen_parts(self.features or "second-order"))
 
     def _take_parts(self, parts: PartTemplates) -> None:
@@ -377,12 +383,6 @@ class TreeDevelopment:
         return float(np.mean(self.parser._predict_heads(self.problem, weights["w"], model.owners) == self.gold))
 
 
-def model_for(problem: Arcs | SecondOrder, size: int, *, exact: bool) -> ArcModel | PartModel:
-    """A model without weights for a problem to learn."""
-    make: Any = new_model if isinstance(problem, Arcs) else new_part_model
-    return make(problem, size, exact=exact)  # type: ignore[no-any-return]
-
-
 def label_rule() -> UpdateRule:
     """The rule of the second stage."""
     return as_rule(LABEL_RULE, beta=0.5)
@@ -396,14 +396,3 @@ def numbered(training: Training, history: Sequence[Epoch]) -> Epoch:
 def columns_of(treebank: Treebank) -> Columns:
     """A treebank's columns by the names of templates."""
     return with_context(treebank.columns(), treebank.offsets)
-
-
-def chosen_features(features: str | Sequence[str]) -> list[ArcTemplate]:
-    """The templates a user asked for: a preset by name, or templates."""
-    if isinstance(features, str):
-        if features not in PRESETS:
-            raise unknown_name("features", features, PRESETS)
-        return parse_arc_templates(PRESETS[features])
-    if not isinstance(features, Collection) or not all(isinstance(text, str) for text in features):
-        raise InputError(f"features must be the name of a preset or a list of templates, not {features!r}")
-    return parse_arc_templates(features)

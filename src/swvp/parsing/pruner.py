@@ -25,7 +25,7 @@ from swvp.structures.tree.pruning import Pruned, all_allowed
 from swvp.structures.tree.templates import PRESETS, parse_arc_templates
 from swvp.training.options import in_shares
 
-__all__ = ["Pruner", "kept"]
+__all__ = ["MOST", "Pruner", "kept"]
 
 SIZE = 2**19
 MOST_WEIGHTS = 2**28

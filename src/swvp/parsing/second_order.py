@@ -1,36 +1,21 @@
-"""Owns what a parser of second order has beside one of arcs: templates of parts, a pruner, and its trees."""
+"""Owns what a parser of second order has beside one of arcs: a pruner, the heads it leaves, and its trees."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from swvp.errors import InputError, unknown_name
 from swvp.parsing.pruner import Pruner
 from swvp.structures.operations import Floats, Ints
 from swvp.structures.tree.arcs import Heads
 from swvp.structures.tree.encode import Keys, Nodes, Slot, slots_of
-from swvp.structures.tree.part_templates import PART_PRESETS, PartTemplates, parse_part_templates
 from swvp.structures.tree.parts import Candidates
 from swvp.structures.tree.second import SecondOrder, new_part_model, predict_parts
-from swvp.structures.tree.templates import PRESETS
 from swvp.training.options import in_shares
 
-__all__ = ["all_heads", "all_slots", "candidates_of", "chosen_parts", "predict_second"]
-
-
-def chosen_parts(features: str | Sequence[str]) -> PartTemplates:
-    """The templates a user asked for: a preset by name, or templates."""
-    if isinstance(features, str):
-        known = PRESETS | PART_PRESETS
-        if features not in known:
-            raise unknown_name("features", features, known)
-        features = known[features]
-    if not isinstance(features, Collection) or not all(isinstance(text, str) for text in features):
-        raise InputError(f"features must be the name of a preset or a list of templates, not {features!r}")
-    return parse_part_templates(features)
+__all__ = ["all_heads", "all_slots", "candidates_of", "predict_second"]
 
 
 def all_slots(templates: Sequence[Any], pruner: Pruner | None) -> list[Slot]:
