@@ -84,7 +84,7 @@ def best_nonprojective(parts, n, one_root, most, room, given, heads):
             room.came[k] = heads[k]
     score, small, least, aim = -np.inf, 0.0, np.inf, np.inf
     depth, steps = np.int64(0), 0  # no constant: for each, Numba would compile anew what it is given to
-    both = given
+    both = np.bool_(given)
     for iteration in range(most + 1):
         tree_value, greedy = best_tree_of_arcs(parts, n, one_root, room.automata.alive, room.tree, room.heads)
         done = tree_value == -np.inf
