@@ -287,7 +287,7 @@ def test_what_cannot_be_parsed_is_one_line_and_nothing_is_written(trained, refus
         (["--hashed", "1000"], "hashed must be a power of 2"),
         (["--margin", "-1"], "margin must be a number of at least 0"),
         (["--epochs", "0"], "epochs must be a whole number of at least 1"),
-        (["--order", "2"], "order must be 1, not 2"),
+        (["--order", "3"], "order must be 1 (arcs) or 2 (arcs, siblings and grandparents), not 3"),
         (["--patience", "2"], "--patience needs --dev"),
         (["--dev", "nowhere"], "cannot read nowhere"),
         (["-m", "no/model"], "cannot write no/model: there is no folder no"),
@@ -316,7 +316,7 @@ def test_inspect_tells_what_a_parser_is(trained, fine):
     out, err = fine("inspect", "model")
     facts = dict(line.split(maxsplit=1) for line in out.decode().splitlines())
     assert err == ""
-    assert facts["trees"] == "of any kind (Chu–Liu–Edmonds), one root"
+    assert facts["trees"] == "of any kind, first order (arcs), one root"
     assert facts["weights"].startswith("16,384, features share by hashing, not 0: ")
     assert facts["rule"] == "a-uniform:mira, margin 1.0"
     assert facts["labels"] == "6: amod, det, nsubj, obj, punct, root"
@@ -327,7 +327,7 @@ def test_inspect_tells_what_a_parser_is(trained, fine):
     trained(GOOD, "--no-labels", "--no-prune", "--projective")
     facts = dict(line.split(maxsplit=1) for line in fine("inspect", "model")[0].decode().splitlines())
     assert (facts["labels"], facts["pruning"]) == ("not learnt", "none")
-    assert facts["trees"] == "projective (Eisner), one root"
+    assert facts["trees"] == "projective, first order (arcs), one root"
 
 
 def test_inspect_explains_a_sentence(trained, fine, refused):

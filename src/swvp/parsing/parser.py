@@ -299,12 +299,14 @@ class Parser(TrainingOptions, ParserAsking):
         """Make tables of the templates; of second order, with a new pruner."""
         if self.order == 1:
             self.pruner_ = None
-            self.templates_, self.tables_ = tables_of(chosen_features(self.features or "first-order"))
+            self.templates_, self.tables_ = tables_of(
+                chosen_features("first-order" if self.features is None else self.features)
+            )
         else:
             mode: dict[str, Any] = {"projective": bool(self.projective), "one_root": bool(self.one_root)}
             mode |= {"most": self.prune_heads, "threshold": self.prune_threshold}
             self.pruner_ = Pruner(**mode) if self.prune else None
-            self._take_parts(chosen_parts(self.features or "second-order"))
+            self._take_parts(chosen_parts("second-order" if self.features is None else self.features))
 
     def _take_parts(self, parts: PartTemplates) -> None:
         parts, self.tables_ = part_tables(parts, [] if self.pruner_ is None else self.pruner_.templates)
