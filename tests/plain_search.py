@@ -122,13 +122,15 @@ def train(problem, X, Y, w, *, width, fix, epochs, rule):
                 largest = max(largest, *map(abs, margins))
                 parts = {name: getattr(rule, name) for name in ("gamma", "approach", "beta", "impose")}
                 amounts = twin.update(margins, twin.RELATIVE_ZERO * largest, **parts)
-                cuts.append((len(z), end, float(w @ delta(wrong))))
-                terms = (
-                    [(1.0, delta(wrong), len(wrong))]
-                    if amounts is None
-                    else [(g, deltas[j], len(sets[j])) for j, g in amounts.items()]
-                )
-                w = w + sum(twin.length(rule.step, rule.C, terms, w) * g * d for g, d, _ in terms)
+                terms = [(1.0, delta(wrong), len(wrong))]
+                whole = float(w @ terms[0][1])
+                if amounts is not None:
+                    terms = [(g, deltas[j], len(sets[j])) for j, g in amounts.items()]
+                else:
+                    largest = max(largest, abs(whole))
+                if amounts is not None or whole <= twin.RELATIVE_ZERO * largest:
+                    cuts.append((len(z), end, whole))
+                    w = w + sum(twin.length(rule.step, rule.C, terms, w) * g * d for g, d, _ in terms)
             every_w.append(w)
         if not mistakes:
             break

@@ -230,6 +230,7 @@ def test_epochs_are_numbered_from_1_and_count_the_examples(histories):
 def test_every_mistake_is_one_update_and_back_offs_are_among_them(histories):
     for epoch in (epoch for history in histories for epoch in history):
         assert 0 <= epoch.back_offs <= epoch.updates == epoch.mistakes <= epoch.examples
+        assert epoch.without_violation == 0
 
 
 def test_csp_has_one_violating_mixed_assignment_for_each_mistake(histories):

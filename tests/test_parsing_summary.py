@@ -30,9 +30,11 @@ def run(rule, beta, dev, test, *, treebank="x", order=1, draw=None):
         "pruning": {"recall": 0.99, "heads": 4.0},
         "certified": None,
         "history": {
+            "mistakes": [12, 13],
             "updates": [10, 10],
             "back_offs": [1, 0],
             "condition_2_failures": [4, 0],
+            "without_violation": [2, 3],
             "violating": [30, 10],
             "non_violating": [10, 10],
         },
@@ -154,6 +156,7 @@ def test_orders_are_summed_up_by_themselves():
 def test_rates_are_shares_of_all_updates():
     assert rate(two_banks(), "back_offs") == 1 / 20
     assert rate(two_banks(), "condition_2_failures") == 4 / 20
+    assert rate(two_banks(), "without_violation", of="mistakes") == 5 / 25
 
 
 @pytest.mark.parametrize(

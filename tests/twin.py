@@ -113,6 +113,8 @@ def train(problem, X, Y, w, *, epochs, substructures, gamma, approach, beta, ste
                 if weights is None:
                     back_offs += 1
                     terms = [(1.0, delta(wrong), len(wrong))]
+                    largest = max(largest, abs(w @ terms[0][1]))
+                    assert w @ terms[0][1] <= RELATIVE_ZERO * largest  # for the search is exact
                 else:
                     terms = [(g, deltas[j], len(sets[j])) for j, g in weights.items()]
                 factor = length(step, C, terms, w)

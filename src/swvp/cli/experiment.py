@@ -54,6 +54,15 @@ Examples:
 """
 
 
+Epochs = Annotated[int | None, typer.Option(help="Passes over the training set.", show_default="10")]
+Control = Annotated[
+    bool, typer.Option(help="Also train CSP on as many random orders as there are β values, and take the best.")
+]
+Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="Threads.", show_default="all cores")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Start anew: replace the study in the folder.")]
+Load = Annotated[Path | None, typer.Option(help="A Python file of yours to run first; it may register a γ or a JJ.")]
+
+
 @app.command(epilog=SYNTHETIC)
 def synthetic(
     setups: Annotated[str | None, typer.Option(help="Which of the paper's setups.", show_default="1,2,3")] = None,
@@ -61,7 +70,7 @@ def synthetic(
     sizes: Annotated[
         str | None, typer.Option(help="Items for training, development and test.", show_default="7000,2000,1000")
     ] = None,
-    epochs: Annotated[int | None, typer.Option(help="Passes over the training set.", show_default="10")] = None,
+    epochs: Epochs = None,
     betas: Annotated[
         str | None, typer.Option(help="β values, as a list or FIRST:LAST:STEP.", show_default="0.5:5:0.5")
     ] = None,
@@ -76,11 +85,9 @@ def synthetic(
         str | None, typer.Option(help="Draw the HMM per-setup or per-dataset.", show_default="per-setup")
     ] = None,
     shuffle: Annotated[bool, typer.Option("--shuffle", help="A new random order of the items in each pass.")] = False,
-    control: Annotated[
-        bool, typer.Option(help="Also train CSP on as many random orders as there are β values, and take the best.")
-    ] = True,
+    control: Control = True,
     seed: Annotated[int, typer.Option(help="Decides the HMMs, the samples and the orders.")] = 0,
-    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Threads.", show_default="all cores")] = None,
+    jobs: Jobs = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Folder for the results.", show_default="swvp-synthetic, or -quick"),
@@ -91,10 +98,8 @@ def synthetic(
             "--quick", help="A small study in seconds: 3 datasets of 1400,400,200 items, 5 epochs, 4 β values."
         ),
     ] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Start anew: replace the study in the folder.")] = False,
-    load: Annotated[
-        Path | None, typer.Option(help="A Python file of yours to run first; it may register a γ or a JJ.")
-    ] = None,
+    fresh: Fresh = False,
+    load: Load = None,
 ) -> None:
     """Table 1: HMM data, CSP against SWVP, β tuned on development sets, beside the best that is possible.
 
@@ -145,7 +150,7 @@ def parsing(
     betas: Annotated[
         str | None, typer.Option(help="β values, as a list or FIRST:LAST:STEP.", show_default="0.5,1,2,4")
     ] = None,
-    epochs: Annotated[int | None, typer.Option(help="Passes over the training set.", show_default="10")] = None,
+    epochs: Epochs = None,
     sentences: Annotated[
         int | None, typer.Option(help="Learn from so many random training sentences only.", show_default="all")
     ] = None,
@@ -158,11 +163,9 @@ def parsing(
     ] = False,
     projective: Annotated[bool, typer.Option("--projective", help="Only trees without crossing arcs.")] = False,
     hashed: Annotated[int | None, typer.Option(help="How many weights; a power of 2.", show_default="4194304")] = None,
-    control: Annotated[
-        bool, typer.Option(help="Also train CSP on as many random orders as there are β values, and take the best.")
-    ] = True,
+    control: Control = True,
     seed: Annotated[int, typer.Option(help="Decides the samples and the orders of the sentences.")] = 0,
-    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Threads.", show_default="all cores")] = None,
+    jobs: Jobs = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Folder for the results.", show_default="swvp-parsing, or -quick"),
@@ -170,10 +173,8 @@ def parsing(
     quick: Annotated[
         bool, typer.Option("--quick", help="A small study: 300 training sentences, 3 epochs, 2 β values.")
     ] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Start anew: replace the study in the folder.")] = False,
-    load: Annotated[
-        Path | None, typer.Option(help="A Python file of yours to run first; it may register a γ or a JJ.")
-    ] = None,
+    fresh: Fresh = False,
+    load: Load = None,
 ) -> None:
     """Table 2: dependency parsing, CSP against SWVP, β tuned on development sets, with significance tests.
 

@@ -24,8 +24,8 @@ __all__ = ["cores", "load_python", "run_parsing", "run_synthetic"]
 
 def run_synthetic(settings: synthetic.Settings, folder: Path, *, jobs: int | None, fresh: bool) -> None:
     """The synthetic study in `folder`."""
+    from swvp.experiments import synthetic
     from swvp.experiments.summary import summarise
-    from swvp.experiments.synthetic import run_study, training_runs
     from swvp.report.terminal import print_tables
 
     def render(results: dict[str, Any]) -> str:
@@ -36,19 +36,12 @@ def run_synthetic(settings: synthetic.Settings, folder: Path, *, jobs: int | Non
     def show(console: Console, results: dict[str, Any]) -> None:
         print_tables(console, summarise(results))
 
-    run_watched(
-        folder,
-        total=len(training_runs(settings)),
-        epochs=settings.epochs,
-        run=lambda progress: run_study(settings, folder, jobs=threads(jobs), fresh=fresh, progress=progress),
-        render=render,
-        show=show,
-    )
+    run_watched(synthetic, settings, folder, jobs=threads(jobs), fresh=fresh, render=render, show=show)
 
 
 def run_parsing(settings: parsing.Settings, folder: Path, *, jobs: int | None, fresh: bool) -> None:
     """The parsing study in `folder`."""
-    from swvp.experiments.parsing import run_study, training_runs
+    from swvp.experiments import parsing
 
     summaries: list[OrderSummary] = []
 
@@ -64,14 +57,7 @@ def run_parsing(settings: parsing.Settings, folder: Path, *, jobs: int | None, f
 
         print_parsing(console, results, summaries)
 
-    run_watched(
-        folder,
-        total=len(training_runs(settings)),
-        epochs=settings.epochs,
-        run=lambda progress: run_study(settings, folder, jobs=threads(jobs), fresh=fresh, progress=progress),
-        render=render,
-        show=show,
-    )
+    run_watched(parsing, settings, folder, jobs=threads(jobs), fresh=fresh, render=render, show=show)
 
 
 def load_python(path: Path) -> str:

@@ -20,17 +20,18 @@ WIDE = 160  # where there is nothing to fit into
 
 
 def run_watched(
+    study: Any,
+    settings: Any,
     folder: Path,
     *,
-    total: int,
-    epochs: int,
-    run: Callable[[Callable[[int, int], None]], dict[str, Any]],
+    jobs: int,
+    fresh: bool,
     render: Callable[[dict[str, Any]], str],
     show: Callable[[Console, dict[str, Any]], None],
 ) -> None:
-    """Run or go on with a study of `total` trainings in `folder`, write its files there, show its tables.
+    """Run or go on with a study in `folder`, write its files there, show its tables.
 
-    `run` takes what is to be called with the numbers of trainings done and to do.
+    `study` is a module of `swvp.experiments`: it has `training_runs` and `run_study`.
     """
     console, messages = Console(markup=False, highlight=False), Console(stderr=True, markup=False, highlight=False)
     if not console.is_terminal:
@@ -43,14 +44,15 @@ def run_watched(
                 nonlocal told
                 if not told:
                     told = True
-                    messages.print(begun(epochs, folder, done, of))
+                    messages.print(begun(settings.epochs, folder, done, of))
                 watch.show(done, of)
 
-            results = run(progress)
+            results = study.run_study(settings, folder, jobs=jobs, fresh=fresh, progress=progress)
             write_whole(folder / "results.json", json.dumps(results, ensure_ascii=False) + "\n")
             write_whole(folder / "report.html", render(results))
     except KeyboardInterrupt:
         kept = max((folder / JOURNAL).read_bytes().count(b"\n") - 1, 0) if (folder / JOURNAL).exists() else 0
+        total = len(study.training_runs(settings))
         messages.print(
             f"stopped: {kept:,} of {total:,} trainings are kept in {folder}; the same command goes on from there"
         )

@@ -200,11 +200,11 @@ def share(counted: Sequence[int]) -> float:
     return counted[0] / max(counted[1], 1)
 
 
-def rate(runs: Iterable[Run], count: str) -> float:
-    """The share of the updates of all passes that `count` counts."""
+def rate(runs: Iterable[Run], count: str, of: str = "updates") -> float:
+    """The share of the updates of all passes, or `of` something else, that `count` counts."""
     runs = list(runs)
-    found, updates = (sum(sum(run["history"][key]) for run in runs) for key in (count, "updates"))
-    return float(found / max(updates, 1))
+    found, total = (sum(sum(run["history"][key]) for run in runs) for key in (count, of))
+    return float(found / max(total, 1))
 
 
 def mean(values: Sequence[float | None]) -> float | None:

@@ -13,7 +13,16 @@ COUNTS = (
     "condition_2_failures",
     "excluded",
     "wrong_positions",
+    "without_violation",
 )
-(MISTAKES, UPDATES, BACK_OFFS, VIOLATING, NON_VIOLATING, CONDITION_2_FAILURES, EXCLUDED, WRONG_POSITIONS) = range(
-    len(COUNTS)
-)
+(
+    MISTAKES,
+    UPDATES,
+    BACK_OFFS,
+    VIOLATING,
+    NON_VIOLATING,
+    CONDITION_2_FAILURES,
+    EXCLUDED,
+    WRONG_POSITIONS,
+    WITHOUT_VIOLATION,
+) = range(len(COUNTS))

@@ -25,6 +25,7 @@ from swvp.learning.counts import (
     NON_VIOLATING,
     UPDATES,
     VIOLATING,
+    WITHOUT_VIOLATION,
     WRONG_POSITIONS,
 )
 from swvp.learning.example import PythonRule, define_substructures, prepare, set_gamma
@@ -95,9 +96,14 @@ def sweep(problem, model, rule, order, clock, largest, counts):
         # w = w + Σ γ(m^J) Δφ(x, y, m^J); without a γ that meets the conditions, a CSP update: J = [L_x], γ = 1
         all_starts, all_positions = starts, positions
         if used == 0:
-            counts[BACK_OFFS] += 1
             all_starts, all_positions = whole, wrong
             whole[1] = k
+            margins(problem, model, i, whole, wrong, 1, margin)
+            largest[0] = max(largest[0], abs(margin[0]))
+            if margin[0] > RELATIVE_ZERO * largest[0]:  # y is better than y*: the search did not find it
+                counts[WITHOUT_VIOLATION] += 1
+                continue
+            counts[BACK_OFFS] += 1
             chosen[0], gamma[0], n_chosen = 0, 1.0, 1
         step = step_length(
             rule, problem, model, i, all_starts, all_positions, chosen, n_chosen, gamma, chosen_margin, used
@@ -115,7 +121,8 @@ class Epoch:
     """What happened in one pass over the training set.
 
     `violating` and `non_violating` count mixed assignments (with k-best MIRA, wrong outputs); `excluded` those taken
-    out to impose condition (2). An update of length 0 is none.
+    out to impose condition (2). An update of length 0 is none. `without_violation` counts mistakes that are left alone
+    because not even the whole prediction is a violation: the search is not exact, or y is not among its outputs.
     """
 
     epoch: int
@@ -128,6 +135,7 @@ class Epoch:
     non_violating: int
     condition_2_failures: int
     excluded: int
+    without_violation: int
     norm: float
     seconds: float
 

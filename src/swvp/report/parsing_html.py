@@ -22,7 +22,7 @@ from swvp.report.words import SIGNIFICANT, counted, percent
 __all__ = ["command", "render"]
 
 NONE = "–"
-RATES = ("No punct.", "Violating", "Back-off", "Cond. (2)", "Arcs left", "Heads", "Certified", "CPU s", "Words/s")
+RATES = ("No punct.", "Violating", "Back-off", "Cond. (2)", "No viol.", "Arcs left", "Heads", "Certified", "CPU s", "Words/s")
 NEVER_BOLD = ("test",)
 Cell = tuple[str, bool]
 
@@ -130,6 +130,7 @@ def rate_row(rule: RuleLine) -> dict[str, Any]:
         "Violating": f"{percent(violating / max(mixed, 1), 1)} %",
         "Back-off": f"{percent(rate(runs, 'back_offs'))} %",
         "Cond. (2)": f"{percent(rate(runs, 'condition_2_failures'))} %",
+        "No viol.": f"{percent(rate(runs, 'without_violation', of='mistakes'))} %",
         "Arcs left": f"{percent(sum(run['pruning']['recall'] for run in runs) / len(runs))} %",
         "Heads": f"{sum(run['pruning']['heads'] for run in runs) / len(runs):.1f}",
         "Certified": f"{percent(sum(certified) / len(certified), 1)} %" if certified else NONE,

@@ -4,14 +4,14 @@ command line can do without: it takes a second and 70 MB to import."""
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.errors import InputError, unknown_name
+from swvp.errors import InputError
 from swvp.learning.perceptron import generator
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.structures.chain.attributes import AttributeChain
@@ -28,7 +28,7 @@ from swvp.tagging.growth import grown, with_new_labels
 from swvp.tagging.layout import Layout
 from swvp.tagging.model import load_tagger, save_tagger
 from swvp.tagging.sentences import FeatureEncoder
-from swvp.training.options import TrainingOptions, in_shares, not_fitted
+from swvp.training.options import TrainingOptions, in_shares, lines_of, not_fitted
 from swvp.training.training import Training, Watch, Weights, ignore, sum_of, weight_names
 
 __all__ = ["Tagger"]
@@ -330,11 +330,4 @@ def gold_numbers(corpus: Corpus, names: list[Any]) -> NDArray[np.int64]:
 
 def chosen_features(features: str | Sequence[str] | None, width: int) -> Sequence[str]:
     """The templates a user asked for: a preset by name, templates, or what suits so many columns."""
-    given = features if features is not None else ("pos" if width == 1 else "chunk")
-    if isinstance(given, str):
-        if given not in PRESETS:
-            raise unknown_name("features", given, PRESETS)
-        return PRESETS[given]
-    if not isinstance(given, Collection) or not all(isinstance(text, str) for text in given):
-        raise InputError(f"features must be the name of a preset or a list of templates, not {given!r}")
-    return given
+    return lines_of(features if features is not None else ("pos" if width == 1 else "chunk"), PRESETS)

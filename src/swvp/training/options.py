@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 import numbers
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from swvp.errors import InputError
+from swvp.errors import InputError, unknown_name
 from swvp.learning.perceptron import Epoch
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.storage.models import must, threads
@@ -21,6 +21,7 @@ __all__ = [
     "TrainingOptions",
     "epochs_of",
     "in_shares",
+    "lines_of",
     "not_fitted",
     "remake",
     "restore_passes",
@@ -135,6 +136,17 @@ def remake(make: Callable[..., Learner], options: dict[str, Any]) -> Learner:
     must(all(value is None or isinstance(value, str) for value in parts.values()), "rule")
     must(all(value is None or type(value) in (int, float) for value in numeric.values()), "rule")
     return make(**(options | {"n_jobs": threads(options.get("n_jobs"))}))
+
+
+def lines_of(features: str | Sequence[str], presets: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """A preset by name, or templates."""
+    if isinstance(features, str):
+        if features not in presets:
+            raise unknown_name("features", features, presets)
+        return presets[features]
+    if not isinstance(features, Collection) or not all(isinstance(text, str) for text in features):
+        raise InputError(f"features must be the name of a preset or a list of templates, not {features!r}")
+    return features
 
 
 def not_fitted(name: str, call: str = "fit(X, y)") -> Exception:

@@ -9,16 +9,15 @@ Words have the heads that `candidates` says; while learning, the gold heads are 
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swvp.compiled import borrowing, implement, inlined, inner, kernel, pasted
 from swvp.structures import operations
 from swvp.structures.operations import Floats, Ints
-from swvp.structures.tree.arcs import Heads, compare, own, square
+from swvp.structures.tree import arcs
+from swvp.structures.tree.arcs import Heads, compare, own
 from swvp.structures.tree.dual import DualRoom, best_nonprojective, new_dual_room
 from swvp.structures.tree.encode import Keys, Nodes
 from swvp.structures.tree.features import arc_keys, place
@@ -99,14 +98,15 @@ def new_part_model(problem: SecondOrder, size: int, *, exact: bool = False, w: F
     )
 
 
-@implement(operations.longest, SecondOrder)
-@borrowing
-def longest(problem):
-    most = 0
-    starts = problem.nodes.starts
-    for i in range(len(starts) - 1):
-        most = max(most, starts[i + 1] - starts[i] - 1)
-    return most
+AS_OF_ARCS = {
+    SecondOrder: ("longest", "heads", "labels"),
+    PartModel: ("weights", "norm", "averaged_weights", "refresh"),
+}
+"""Operations that are those of first order: sentences are laid out, and weights kept, in the same way."""
+
+for cls, names in AS_OF_ARCS.items():
+    for name in names:
+        implement(getattr(operations, name), cls)(getattr(arcs, name))
 
 
 @pasted
@@ -210,11 +210,11 @@ def changed_parts(problem, model, i, starts, positions, sets, count, amounts):
 @inner
 def clear(parts, n, amounts):
     sibling, grand = len(parts.arc_scores), len(parts.arc_scores) + len(parts.sibling_scores)
-    arcs = parts.arcs[n + 1]
+    last = parts.arcs[n + 1]
     for first, end in (
-        (0, arcs),
+        (0, last),
         (sibling, sibling + parts.siblings[2 * n + 2]),
-        (grand, grand + parts.grandparents[arcs]),
+        (grand, grand + parts.grandparents[last]),
     ):
         for p in range(first, end):
             amounts[p] = 0.0
@@ -304,42 +304,6 @@ def direction(problem, model, i, starts, positions, sets, count, amounts):
             each[total] = model.changes[p]
             total += 1
     return total, features, each
-
-
-@implement(operations.heads, SecondOrder)
-@kernel
-def heads(problem, model, i):
-    first, end = problem.nodes.starts[i] - i, problem.nodes.starts[i + 1] - i - 1
-    return problem.heads[first:end], model.predicted[: end - first]
-
-
-@implement(operations.labels, SecondOrder)
-def labels(problem: SecondOrder, model: PartModel, i: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    first = int(problem.nodes.starts[i]) - i
-    n = int(problem.nodes.starts[i + 1]) - i - 1 - first
-    return problem.heads[first : first + n].astype(np.int64), model.predicted[:n].copy()
-
-
-@implement(operations.weights, PartModel)
-def weights(model: PartModel) -> Floats:
-    return model.w.copy()
-
-
-@implement(operations.norm, PartModel)
-def norm(model: PartModel) -> float:
-    return math.sqrt(square(model.w))
-
-
-@implement(operations.averaged_weights, PartModel)
-def averaged_weights(model: PartModel, clock: int) -> Floats:
-    return model.w - model.delayed / max(clock, 1)
-
-
-@implement(operations.refresh, PartModel)
-def refresh(model: PartModel) -> None:
-    """Nothing is derived from the weights but how many places are taken."""
-    if model.owners is not None:
-        model.taken[0] = np.count_nonzero(model.owners)
 
 
 @borrowing
