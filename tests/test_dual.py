@@ -67,6 +67,21 @@ def test_a_tree_that_is_certain_is_the_best(one_root: bool) -> None:
     assert sure[25] > 0.6 * trees
 
 
+def test_the_last_arcs_are_tried_as_a_tree() -> None:
+    """Bounds leave each word one arc before these were ever a tree of the search, and they are the best one."""
+    seed = 31739
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 8))
+    candidates = random_candidates(rng, n, [0.4, 0.6, 0.8, 1][seed % 4])
+    parts, starts = lay_out_alone(candidates)
+    parts.arc_scores[:] = rng.normal(size=len(parts.arc_scores)) * rng.choice([0.1, 0.3, 1])
+    parts.sibling_scores[:] = rng.normal(size=len(parts.sibling_scores)) * rng.choice([0.1, 1, 2, 4])
+    parts.grandparent_scores[:] = rng.normal(size=len(parts.grandparent_scores)) * rng.choice([1, 2, 4])
+    certain, _, score = decode(n, parts, new_dual_room(candidates, starts), False, 200)
+    assert certain
+    assert score == pytest.approx(best_score(parts, n, False, False), abs=1e-7)
+
+
 @every_root
 def test_strong_arcs_make_it_certain_soon(one_root: bool) -> None:
     trees = sure = 0

@@ -1,6 +1,7 @@
 """`DependencyParser(order=2)` and `swvp train parser --order 2`: all that first order has, with a cascade."""
 
 import copy
+import itertools
 import json
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from swvp.errors import InputError
 from swvp.parsing.input import treebank_from
 from swvp.parsing.second_best import OneSentence
 from swvp.storage.container import read_container, write_container
-from swvp.structures.tree.plain import trees
+from swvp.structures.tree.plain import is_tree, trees
 from trees import conllu, heads_only, toy
 
 X, Y = toy(0, 30, wrong=0.3)
@@ -153,6 +154,48 @@ def test_batches_go_on(fitted):
         found.partial_fit(X[first : first + 10], Y[first : first + 10])
     assert len(found.history_) == 3
     assert found.score(NEW, NEW_Y) > 0.9
+
+
+def test_the_pruner_learns_from_every_batch():
+    found = parser(prune_threshold=0.5)
+    kept = []
+    for first in range(0, 30, 10):
+        found.partial_fit(X[first : first + 10], Y[first : first + 10])
+        kept.append(found.pruner_.w.copy())
+    assert all(np.count_nonzero(b) > np.count_nonzero(a) for a, b in itertools.pairwise(kept))
+
+
+@pytest.mark.parametrize("options", [{"projective": True}, {"one_root": False}], ids=str)
+def test_trees_of_another_kind_are_found_after_fit(options):
+    """The pruner was asked for the best tree of the first kind, and few other heads are left."""
+    found = parser(prune_heads=1, labels=False).fit(X, heads_only(Y)).set_params(**options)
+    for tree in found.predict(NEW):
+        assert is_tree(list(tree.heads), found.one_root)
+        assert not found.projective or tree.is_projective
+    assert found.certified(NEW) == 1.0
+
+
+@pytest.mark.parametrize("options", [{"order": 1}, {"prune": False}], ids=str)
+def test_a_parser_that_is_no_longer_as_it_was_fitted_is_not_saved(fitted, tmp_path, options):
+    changed = copy.deepcopy(fitted).set_params(**options)
+    with pytest.raises(InputError, match=rf"{next(iter(options))} is not what the parser was fitted with: set it back"):
+        changed.save(tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("prune_heads", 0), ("prune_heads", True), ("prune_heads", 1.5), ("prune_threshold", 2), ("prune_threshold", "x")],
+)
+def test_options_of_the_pruner_are_checked_in_both_orders(order, name, value):
+    with pytest.raises(InputError, match=f"{name} must be a .*number from"):
+        parser(order=order, **{name: value}).fit(X, Y)
+
+
+def test_numbers_of_numpy_will_do():
+    options = {"prune_heads": np.int64(3), "prune_threshold": np.float32(0.25)}
+    assert parser(labels=False, **options).fit(X, heads_only(Y)).pruner_.most == 3
 
 
 def test_options_that_cannot_be(tmp_path):

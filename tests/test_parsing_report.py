@@ -88,9 +88,12 @@ def test_gains_and_losses_of_all_rules_are_shown_with_their_beta(undrawn):
     assert ["csp", "80.00", "–", "80.00", "80.00"] in rows
 
 
-def test_certified_trees_have_a_column_only_if_they_were_counted(undrawn):
-    assert "Certified" in page_of(both_orders())
-    assert "Certified" not in page_of(study(two_banks()))
+def test_certified_trees_and_what_pruning_leaves_are_told(undrawn):
+    rows = Page(page_of(both_orders())).rows
+    assert sum("90.0 %" in row for row in rows) == sum("100.0 %" in row for row in rows) > 0
+    text = " ".join(text_of(both_orders()).split())
+    for share in ("100.0", "90.0"):
+        assert f"pruning leaves 99.00 % of the test arcs, 4.0 heads a word; {share} % of the trees" in text
 
 
 def test_every_choice_and_every_setting_is_listed(undrawn):

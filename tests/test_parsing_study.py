@@ -10,7 +10,8 @@ import pytest
 from swvp.errors import InputError
 from swvp.experiments import journal, parsing_runs
 from swvp.experiments.parsing import DEFAULT_RULES, Settings, run_study, training_runs
-from swvp.experiments.parsing_runs import Options, Run, is_swvp, make_parser, measured, notation, train_once
+from swvp.experiments.parsing_runs import Options, Run, is_swvp, measured, notation, train_once
+from swvp.experiments.parsing_summary import summarise
 from swvp.experiments.treebanks import find_sources, read_data
 from swvp.parsing.parser import Parser
 from swvp.parsing.treebank import treebank_of
@@ -111,25 +112,28 @@ def test_what_is_counted_of_a_test_set():
     assert found["by_arc_length"] == arcs | {name: [0, 0] for name in ("3-5", "6-10", "11-20", "21-")}
 
 
-def test_second_order_is_asked_of_the_parser_and_certified_trees_are_counted(monkeypatch, sources):
-    asked = []
+def test_second_order_is_trained_and_measured_as_first_order_is(sources, tmp_path):
+    settings = Settings(
+        treebanks=sources[:1], orders=(1, 2), rules=("csp", "b-wm"), betas=(1.0,), epochs=2, hashed=2**14, control=False
+    )
+    results = run_study(settings, tmp_path)
+    found = {(run["order"], run["rule"]): run for run in results["runs"]}
+    assert set(found) == {(order, rule) for order in (1, 2) for rule in ("csp", "b-wm")}
+    for (order, _), run in found.items():
+        assert run["test"][0] == sum(run["right"]) > 0
+        assert run["certified"] == 1.0
+        assert len(run["history"]["mistakes"]) == 2
+        assert (run["pruning"]["heads"] < found[1, "csp"]["pruning"]["heads"]) == (order == 2)
+    assert found[1, "csp"]["history"]["norm"] != found[2, "csp"]["history"]["norm"]
+    (second,) = (summary for summary in summarise(results, samples=50) if summary.order == 2)
+    assert second.lines[0].uas("csp") == found[2, "csp"]["test"][0] / found[2, "csp"]["test"][1]
 
-    class SecondOrder(Parser):
-        def __init__(self, *, order=1, **options):
-            asked.append(order)
-            super().__init__(**options)
 
-        def certified(self, treebank):
-            return 0.75
-
-    data = read_data(sources[0], sample_dev=False, sentences=None, seed=0)
-    options = Options(1, 0, False, 2**10)
-    assert train_once(options, data, Run("a", 1, "csp"), threading.Event())["certified"] == 1.0
-    monkeypatch.setattr(parsing_runs, "Parser", SecondOrder)
-    assert train_once(options, data, Run("a", 2, "csp"), threading.Event())["certified"] == 0.75
-    assert set(asked) == {2}
-    make_parser(options, Run("a", 1, "csp"), one_root=True)
-    assert asked[-1] == 1
+@pytest.mark.parametrize("orders", [(2,), (1, 2)])
+def test_rules_that_second_order_does_not_offer_are_refused_before_anything_is_trained(sources, orders):
+    with pytest.raises(InputError, match=r"rule 'mira:3' is for first order: leave it out, or study --orders 1"):
+        Settings(treebanks=sources, orders=orders, rules=("csp", "mira:3/1"))
+    assert Settings(treebanks=sources, orders=(1,), rules=("csp", "mira:3/1")).rules == ("csp", "mira:3/1")
 
 
 def test_several_roots_are_predicted_only_where_they_were_seen(monkeypatch, sources):
@@ -225,6 +229,8 @@ def test_csp_is_always_run_and_comes_first(settings):
 def test_which_rules_have_a_beta_to_choose():
     assert [notation(rule).tuned for rule in DEFAULT_RULES] == [False, *[True] * 4, *[False] * 5]
     assert not notation("b-wm@2").tuned
+    with pytest.raises(InputError, match="rule 'csp@2/1': csp has no β"):
+        notation("csp@2/1")
     assert notation("b-wm@2").rule(4.0).beta == 2.0
     assert notation("b-wm").rule(4.0).beta == 4.0
 

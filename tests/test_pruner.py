@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from swvp.errors import InputError
-from swvp.parsing.parser import columns_of
+from swvp.parsing.features import columns_of
 from swvp.parsing.pruner import Pruner, kept
 from swvp.parsing.treebank import treebank_of
 from swvp.structures.tree.encode import encode, ranks_of, slots_of
@@ -202,12 +202,17 @@ def test_weights_of_another_size():
         Pruner.rebuild(pruner.meta() | {"size": 2}, pruner.arrays())
 
 
-def test_weights_that_are_no_numbers():
-    pruner, _, _ = fitted()
-    arrays = pruner.arrays()
-    arrays["weights values"][0] = np.nan
-    with pytest.raises(InputError, match="weights of the pruner"):
-        Pruner.rebuild(pruner.meta(), arrays)
+def test_it_goes_on_learning():
+    pruner, nodes, _ = fitted()
+    orders = np.random.default_rng
+    gold, told = data().trees, []
+    pruner.fit(nodes, gold, orders=orders(1), epochs=2, watch=lambda _, loss: told.append(loss))
+    first = pruner.w.copy()
+    pruner.fit(nodes, gold, orders=orders(2), epochs=1, more=True, watch=lambda _, loss: told.append(loss))
+    assert told[0] > told[1] > told[2]
+    assert not np.array_equal(pruner.w, first)
+    pruner.fit(nodes, gold, orders=orders(1), epochs=2)
+    np.testing.assert_array_equal(pruner.w, first)
 
 
 def test_the_threshold_depends_on_the_kind_of_trees():

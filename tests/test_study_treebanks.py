@@ -51,7 +51,10 @@ def test_packed_files_are_found(tmp_path):
         ("a.TRAIN.conll", "train"),
         ("a_dev.x", "dev"),
         ("contest.conllu", None),
-        ("training.conllu", None),
+        ("training.conllu", "train"),
+        ("x.devel.gz", "dev"),
+        ("validation.conllu", "dev"),
+        ("undevel.conllu", None),
     ],
 )
 def test_the_part_is_the_end_of_the_name(name, part):
@@ -91,6 +94,10 @@ def test_digests_tell_files_apart_and_places_do_not(tmp_path):
         (UD, ["=bank"], "no name before ="),
         (UD, ["-,bank/x"], "cannot read standard input"),
         (UD, [f"bank/{UD[0]},bank/{UD[0]}"], "is the same as"),
+        (UD, [f"bank/{UD[0]},bank/{UD[2]},bank/{UD[2]}"], "is the same as"),
+        (UD, ["bank", "again=bank"], "bank and again have the same test sentences: leave one of them out"),
+        (UD, ["x" * 300], "cannot read x+: No such file"),
+        (UD, [f"{'x' * 300},{'y' * 300}"], "cannot read x+: File name too long"),
     ],
 )
 def test_what_cannot_be_used_is_told(tmp_path, monkeypatch, files, arguments, message):

@@ -39,15 +39,15 @@ COMPILED_FOLDERS = ("data", "learning", "structures")
 
 
 @functools.cache
-def fingerprint() -> str:
-    """A digest of every source that holds kernels.
+def fingerprint(*more: str) -> str:
+    """A digest of every source that holds kernels, and of those in `more` folders.
 
     Numba asks only whether the file of a cached function changed, not the files of the functions it
     calls; with this stamp a change in any kernel makes all of them stale.
     """
     package = Path(__file__).parent
     digest = hashlib.sha256(__version__.encode())
-    for folder in COMPILED_FOLDERS:
+    for folder in (*COMPILED_FOLDERS, *more):
         for source in sorted((package / folder).rglob("*.py")):
             digest.update(source.read_bytes())
     digest.update(Path(__file__).read_bytes())

@@ -144,7 +144,8 @@ def parsing(
         str | None,
         typer.Option(
             help="Update rules by their short names, see below. CSP is always run.",
-            show_default="csp,b-wm,a-wm,b-wmr,a-wmr, a-uniform:mira/1,a-uniform:sqrt/30, csp/30,mira/1",
+            show_default="csp,b-wm,a-wm,b-wmr,a-wmr, a-uniform:mira/1, "
+            "a-uniform:components:mira/1,a-uniform:sqrt/30, csp/30,mira/1",
         ),
     ] = None,
     betas: Annotated[

@@ -43,6 +43,9 @@ def run_parsing(settings: parsing.Settings, folder: Path, *, jobs: int | None, f
     """The parsing study in `folder`."""
     from swvp.experiments import parsing
 
+    sampled = [source.name for source in settings.treebanks if settings.samples(source)]
+    if sampled and not settings.sample_dev:
+        print(f"no development file for {', '.join(sampled)}: training sentences are held out", file=sys.stderr)
     summaries: list[OrderSummary] = []
 
     def render(results: dict[str, Any]) -> str:

@@ -112,7 +112,8 @@ class Settings:
         rules = [notation(rule) for rule in self.rules]
         for rule in rules:
             for beta in self.betas:
-                rule.rule(beta)
+                if rule.rule(beta).k_best > 1 and 2 in self.orders:
+                    raise InputError(f"rule '{rule.name}' is for first order: leave it out, or study --orders 1")
         names = [rule.text for rule in rules]
         if len(set(names)) < len(names):
             raise InputError(f"rules must be different, not '{','.join(self.rules)}'")
@@ -123,7 +124,8 @@ class Settings:
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         lists = {k: list(v) if isinstance(v, tuple) else v for k, v in fields.items()}
         lists["treebanks"] = [source.as_dict() for source in self.treebanks]
-        return {"study": "parsing", "version": __version__, "code": fingerprint()[:16], **lists}
+        code = fingerprint("parsing", "training", "experiments")[:16]
+        return {"study": "parsing", "version": __version__, "code": code, **lists}
 
     def samples(self, source: Source) -> bool:
         """Whether the development set is sampled from the training set."""

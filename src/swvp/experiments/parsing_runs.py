@@ -28,7 +28,10 @@ CONTROL = "csp-orders"
 REST = "csp-rest"
 ARC_LENGTHS = (0, 1, 2, 3, 6, 11, 21)
 ARC_NAMES = ["root", *names_of(ARC_LENGTHS[1:])]
-MEASURED = ("dev", "test", "no_punctuation", "right", "by_sentence_length", "by_arc_length", "history", "timing")
+MEASURED = (
+    *("dev", "test", "no_punctuation", "right", "by_sentence_length", "by_arc_length"),
+    *("pruning", "certified", "history", "timing"),
+)
 
 
 class Notation(NamedTuple):
@@ -66,8 +69,10 @@ def notation(text: str) -> Notation:
     result = Notation(
         rule.name, number(text, "@", beta) if at else None, number(text, "/", margin, least=0.0) if slash else 0.0
     )
+    if at and not rule.uses_beta:
+        raise InputError(f"rule '{text}': {rule.name} has no β")
     result.rule(None)
-    return result if rule.uses_beta else result._replace(beta=None)
+    return result
 
 
 def number(rule: str, sign: str, text: str, least: float = -math.inf) -> float:
@@ -108,17 +113,16 @@ class Options(NamedTuple):
 def make_parser(options: Options, run: Run, *, one_root: bool) -> Parser:
     """The parser of a run, not trained yet."""
     rule = notation(CSP if run.rule in (CONTROL, REST) else run.rule)
-    higher: dict[str, Any] = {} if run.order == 1 else {"order": run.order}
     return Parser(
         rule=rule.rule(run.beta),
         margin=rule.margin,
         epochs=options.epochs,
+        order=run.order,
         labels=False,
         projective=options.projective,
         one_root=one_root,
         hashed=options.hashed,
         random_state=options.seed if run.draw is None else np.random.default_rng([options.seed, 2, run.draw]),
-        **higher,
     )
 
 
@@ -152,14 +156,14 @@ def train_once(options: Options, data: Data, run: Run, stopped: threading.Event)
     dev = None
     if not (run.rule == CSP and data.sampled):  # it has seen them
         dev = counted(parser.predict_trees(data.dev)[0] == data.dev.trees)
-    pruned, certified = parser.pruning(data.test), getattr(parser, "certified", None)
+    pruned = parser.pruning(data.test)
     history = {name: [getattr(epoch, name) for epoch in parser.history_] for name in (*COUNTS, "norm")}
     return {
         **run._asdict(),
         "dev": dev,
         **measured(data.test, heads == data.test.trees),
         "pruning": {"recall": pruned.recall, "heads": pruned.heads},
-        "certified": None if certified is None else float(certified(data.test)),
+        "certified": parser.certified(data.test),
         "history": history,
         "timing": {"train": trained - began, "parse": parsed - trained},
     }

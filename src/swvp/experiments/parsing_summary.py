@@ -68,6 +68,13 @@ class RuleLine:
     rule: str
     runs: list[Run]
     gains: list[float]
+    treebanks: int
+
+    @property
+    def name(self) -> str:
+        """The rule, and on how many treebanks it was run if not on all."""
+        known = len(self.runs)
+        return self.rule if known == self.treebanks else f"{self.rule} ({known} of {self.treebanks})"
 
     @property
     def mean(self) -> float:
@@ -173,7 +180,7 @@ def rule_line(results: Mapping[str, Any], order: int, rule: str, names: Sequence
             assert run is not None
             runs.append(run)
             gains.append(uas(run) - uas(csp))
-    return RuleLine(rule, runs, gains)
+    return RuleLine(rule, runs, gains, len(names))
 
 
 def runs_of(results: Mapping[str, Any], treebank: str, order: int) -> list[Run]:

@@ -19,6 +19,7 @@ from swvp.parsing.treebank import Treebank, read_treebank
 __all__ = ["MOST_DEV", "PARTS", "Data", "Source", "find_sources", "read_data"]
 
 PARTS = ("train", "dev", "test")
+NAMES = {"train": "train|training", "dev": "dev|devel|development|val|valid|validation", "test": "test|testing"}
 MOST_DEV = 1000
 DEV_SHARE = 0.1
 NO_TREES = (".txt", ".md", ".html")
@@ -59,16 +60,21 @@ def find_sources(arguments: Sequence[str]) -> tuple[Source, ...]:
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"two treebanks are called '{name}': give one another name, as NAME={name}")
+    tests: dict[str, str] = {}
+    for source in sources:
+        other = tests.setdefault(dict(source.digests)["test"], source.name)
+        if other != source.name:
+            raise InputError(f"{other} and {source.name} have the same test sentences: leave one of them out")
     return tuple(sources)
 
 
 def find_source(argument: str) -> Source:
     name, equals, rest = argument.partition("=")
-    if not equals or Path(argument).exists():
+    if not equals or is_there(argument):
         name, rest = "", argument
     elif not name:
         raise InputError(f"'{argument}': no name before =")
-    files = rest.split(",") if "," in rest and not Path(rest).exists() else []
+    files = rest.split(",") if "," in rest and not is_there(rest) else []
     if files:
         if len(files) not in (2, 3) or not all(files):
             raise InputError(
@@ -80,17 +86,24 @@ def find_source(argument: str) -> Source:
         folder = paths["train"].resolve().parent
     else:
         folder = Path(rest)
-        if not folder.exists():
+        if not is_there(rest):
             raise InputError(f"cannot read {folder}: No such file or directory")
         if not folder.is_dir():
             raise InputError(f"{folder} is a file: give a folder, or {HOW.removeprefix('name the files instead, as ')}")
         paths = in_folder(folder)
         folder = folder.resolve()
     digests = {part: hashlib.sha256(read_bytes(path)).hexdigest() for part, path in paths.items()}
-    for part, digest in digests.items():
-        if part != "train" and digest == digests["train"]:
-            raise InputError(f"{paths[part]} is the same as {paths['train']}: nothing to measure")
+    for part, other in (("dev", "train"), ("test", "train"), ("dev", "test")):
+        if part in digests and digests[part] == digests[other]:
+            raise InputError(f"{paths[part]} is the same as {paths[other]}: nothing to measure")
     return Source(name or folder.name, paths["train"], paths.get("dev"), paths["test"], tuple(digests.items()))
+
+
+def is_there(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except OSError:  # its name is too long for one
+        return False
 
 
 def in_folder(folder: Path) -> dict[str, Path]:
@@ -117,13 +130,16 @@ def part_of(name: str) -> str | None:
 
     >>> part_of("el_gdt-ud-train.conllu"), part_of("esp.test"), part_of("latest.conllu"), part_of("x-ud-dev.txt")
     ('train', 'test', None, None)
+    >>> part_of("devel.conllu"), part_of("training.conll"), part_of("valid.conllu.gz")
+    ('dev', 'train', 'dev')
     """
     name = name.lower().removesuffix(".gz")
     if name.endswith(NO_TREES):
         return None
     for text in (name, name.rpartition(".")[0]):
-        if found := re.search(r"(?:^|[^a-z])(train|dev|test)$", text):
-            return found[1]
+        for part, names in NAMES.items():
+            if re.search(rf"(?:^|[^a-z])({names})$", text):
+                return part
     return None
 
 

@@ -135,9 +135,9 @@ class Epoch:
     non_violating: int
     condition_2_failures: int
     excluded: int
-    without_violation: int
     norm: float
     seconds: float
+    without_violation: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         return dataclasses.asdict(self)

@@ -1,14 +1,21 @@
-"""Owns which templates a parser has: those of a preset, or a list of a user's."""
+"""Owns what a parser looks at: the columns of a treebank, and templates of a preset or a list of a user's."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from swvp.parsing.treebank import Treebank
+from swvp.structures.tree.context import Columns, with_context
 from swvp.structures.tree.part_templates import PART_PRESETS, PartTemplates, parse_part_templates
 from swvp.structures.tree.templates import PRESETS, ArcTemplate, parse_arc_templates
 from swvp.training.options import lines_of
 
-__all__ = ["chosen_features", "chosen_parts"]
+__all__ = ["chosen_features", "chosen_parts", "columns_of"]
+
+
+def columns_of(treebank: Treebank) -> Columns:
+    """A treebank's columns by the names of templates."""
+    return with_context(treebank.columns(), treebank.offsets)
 
 
 def chosen_features(features: str | Sequence[str]) -> list[ArcTemplate]:

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from swvp.errors import InputError
+from swvp.parsing.features import columns_of
 from swvp.parsing.probabilities import arc_scores, model_of
 from swvp.parsing.second_best import OneSentence
 from swvp.parsing.treebank import Treebank
 from swvp.scoring.weights import WeightTable, check_count
 from swvp.structures.operations import Floats
 from swvp.structures.tree.arcs import ArcModel, Arcs
-from swvp.structures.tree.context import with_context
+from swvp.structures.tree.context import Columns
 from swvp.structures.tree.distributions import arc_weights, rescued, table_of, tables_begin, weights_from
 from swvp.structures.tree.features import node_keys
 from swvp.structures.tree.k_best import best_allowed
@@ -28,10 +29,10 @@ __all__ = ["contributions", "explain", "sentence_columns", "top_features"]
 ROOT, NO_HEAD = "0 (root)", "(none)"
 
 
-def sentence_columns(treebank: Treebank, i: int) -> SentenceColumns:
-    """The columns of one sentence by the names of templates."""
+def sentence_columns(treebank: Treebank, i: int, columns: Columns | None = None) -> SentenceColumns:
+    """The columns of one sentence by the names of templates; `columns` are those of the treebank, if at hand."""
     part = treebank.sentence(i)
-    columns = with_context(treebank.columns(), treebank.offsets)
+    columns = columns_of(treebank) if columns is None else columns
     return {name: [strings[k] for k in ids[part].tolist()] for name, (strings, ids) in columns.items()}
 
 
@@ -104,12 +105,13 @@ def explain_parts(parser: Any, problem: SecondOrder, treebank: Treebank, words: 
 def top_parts(parser: Any, problem: SecondOrder, treebank: Treebank, n: int) -> WeightTable:
     """The features with the largest |weight| on the parts of the trees of the sentences."""
     best: dict[str, float] = {}
+    columns = columns_of(treebank)
     for i in range(treebank.number_of_sentences if n else 0):
         sentence = OneSentence(parser, problem, i)
         found = sentence.solve(sentence.choices)
         if found is not None:
             parts = parts_of(found[0])
-            for features in sentence.named(sentence_columns(treebank, i), parts, [found[0]]):
+            for features in sentence.named(sentence_columns(treebank, i, columns), parts, [found[0]]):
                 best |= dict(features)
             best = dict(sorted(best.items(), key=lambda item: (-abs(item[1]), item[0]))[:n])
     title = "Features with the largest weights on the trees of these sentences"

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp import __version__
+from swvp.errors import InputError
 from swvp.parsing.labeller import Labeller
 from swvp.parsing.pruner import Pruner
 from swvp.storage.container import Contents
 from swvp.storage.models import fill, load_model, must, save_model, sparse, strings
-from swvp.structures.tree.encode import FEW_VALUES, tables_of
+from swvp.structures.tree.encode import FEW_VALUES, Tables, tables_of
 from swvp.structures.tree.part_templates import parse_part_templates
 from swvp.structures.tree.pruning import all_allowed
 from swvp.structures.tree.templates import parse_arc_templates
@@ -29,6 +30,11 @@ MOST_WEIGHTS = 2**28
 
 def save_parser(parser: Any, path: Path) -> None:
     """Write a fitted parser; only weights that are not 0 take room."""
+    fitted = {"order": 1 if isinstance(parser.tables_, Tables) else 2}
+    fitted |= {"prune": parser.pruner_ is not None} if fitted["order"] == 2 else {}
+    for name, value in fitted.items():
+        if getattr(parser, name) != value:
+            raise InputError(f"{name} is not what the parser was fitted with: set it back to {value}, or fit again")
     labeller: Labeller | None = parser.labeller_
     meta: dict[str, Any] = {
         "swvp": __version__,

@@ -18,18 +18,18 @@ from swvp.learning.perceptron import Epoch, generator
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.parsing.asking import ParserAsking
 from swvp.parsing.batches import more_labels
-from swvp.parsing.features import chosen_features, chosen_parts
+from swvp.parsing.features import chosen_features, chosen_parts, columns_of
 from swvp.parsing.input import Sentences, treebank_from
 from swvp.parsing.labeller import Labeller
 from swvp.parsing.model import MOST_WEIGHTS, load_parser, save_parser
-from swvp.parsing.pruner import MOST, Pruner, kept
+from swvp.parsing.pruner import EPOCHS, MOST, Pruner, check_pruning, kept
 from swvp.parsing.results import trees_of
 from swvp.parsing.rules import DEFAULT_RULES
 from swvp.parsing.second_order import all_slots, candidates_of, predict_second
 from swvp.parsing.treebank import Treebank
 from swvp.structures.operations import Floats, refresh
 from swvp.structures.tree.arcs import ArcModel, Arcs, Heads, decode, new_model, predict_all
-from swvp.structures.tree.context import Columns, with_context
+from swvp.structures.tree.context import Columns
 from swvp.structures.tree.distributions import rescued
 from swvp.structures.tree.encode import Keys, Nodes, Tables, encode, ranks_of, tables_of
 from swvp.structures.tree.part_features import PartTables, part_tables
@@ -39,7 +39,7 @@ from swvp.structures.tree.second import SecondOrder, new_part_model
 from swvp.training.options import TrainingOptions, in_shares, not_fitted
 from swvp.training.training import Training, Watch, Weights, ignore
 
-__all__ = ["TREE_BETA", "Parser", "columns_of"]
+__all__ = ["TREE_BETA", "Parser"]
 
 TREE_BETA = 0.5
 LABEL_RULE = "a-wm:segments:sqrt"
@@ -177,6 +177,7 @@ class Parser(TrainingOptions, ParserAsking):
             raise InputError(f"hashed must be a power of 2, as 2**22, not {self.hashed}")
         if self.hashed is not None and self.hashed > MOST_WEIGHTS:
             raise InputError(f"hashed must be at most {MOST_WEIGHTS}, not {self.hashed}")
+        check_pruning(self.prune_heads, self.prune_threshold)
         if not isinstance(self.margin, numbers.Real) or not 0 <= self.margin < np.inf:
             raise InputError(f"margin must be a number of at least 0, not {self.margin!r}")
         heads = treebank.trees
@@ -199,8 +200,9 @@ class Parser(TrainingOptions, ParserAsking):
             longest = longest_arcs(nodes.kinds, nodes.starts, heads, len(self.ranks_["pos"]))
             longest = widened(self.longest_, longest) if more else longest
         self._prune_by(longest)
-        if self.pruner_ is not None and not more:
-            self.pruner_.fit(nodes, heads, orders=generator(self.random_state))
+        if self.pruner_ is not None:
+            epochs = 1 if more else EPOCHS
+            self.pruner_.fit(nodes, heads, orders=generator(self.random_state), epochs=epochs, more=more)
         problem = self._problem(nodes, heads, float(self.margin))
         make: Any = new_model if isinstance(problem, Arcs) else new_part_model
         model = make(problem, size, exact=exact)
@@ -303,9 +305,9 @@ class Parser(TrainingOptions, ParserAsking):
                 chosen_features("first-order" if self.features is None else self.features)
             )
         else:
-            mode: dict[str, Any] = {"projective": bool(self.projective), "one_root": bool(self.one_root)}
-            mode |= {"most": self.prune_heads, "threshold": self.prune_threshold}
-            self.pruner_ = Pruner(**mode) if self.prune else None
+            most, threshold = self.prune_heads, self.prune_threshold
+            trees = bool(self.projective), bool(self.one_root)
+            self.pruner_ = Pruner(*trees, most=most, threshold=threshold) if self.prune else None
             self._take_parts(chosen_parts("second-order" if self.features is None else self.features))
 
     def _take_parts(self, parts: PartTemplates) -> None:
@@ -328,7 +330,8 @@ class Parser(TrainingOptions, ParserAsking):
         mode = bool(self.projective), bool(self.one_root), margin
         if isinstance(self.tables_, Tables):
             return Arcs(nodes, self.tables_, heads, *mode)
-        found = candidates_of(self.pruner_, nodes, heads if len(heads) else None, int(self.n_jobs))
+        pruner = None if self.pruner_ is None else self.pruner_.of_trees(*mode[:2])
+        found = candidates_of(pruner, nodes, heads if len(heads) else None, int(self.n_jobs))
         return SecondOrder(nodes, self.tables_, found, heads, *mode)
 
     def _encoded(self, treebank: Treebank) -> Arcs | SecondOrder:
@@ -393,8 +396,3 @@ def label_rule() -> UpdateRule:
 def numbered(training: Training, history: Sequence[Epoch]) -> Epoch:
     """The only pass of a training, as the next one of a history."""
     return dataclasses.replace(training.history[0], epoch=len(history) + 1)
-
-
-def columns_of(treebank: Treebank) -> Columns:
-    """A treebank's columns by the names of templates."""
-    return with_context(treebank.columns(), treebank.offsets)

@@ -7,7 +7,9 @@ is kept.
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -25,7 +27,7 @@ from swvp.structures.tree.pruning import Pruned, all_allowed
 from swvp.structures.tree.templates import PRESETS, parse_arc_templates
 from swvp.training.options import in_shares
 
-__all__ = ["MOST", "Pruner", "kept"]
+__all__ = ["MOST", "Pruner", "check_pruning", "kept"]
 
 SIZE = 2**19
 MOST_WEIGHTS = 2**28
@@ -50,27 +52,25 @@ class Pruner:
     """
 
     w: Floats
+    squares: Floats | None = None  # of slopes, Σ over the trees learnt from: not in model files
 
     def __init__(
         self,
-        features: Sequence[str] = PRESETS["light"],
-        *,
         projective: bool = False,
         one_root: bool = True,
+        *,
+        features: Sequence[str] = PRESETS["light"],
         most: int = MOST,
         threshold: float | None = None,
         size: int = SIZE,
     ):
         if type(size) is not int or not 2 <= size <= MOST_WEIGHTS or size & (size - 1):
             raise InputError(f"size must be a power of 2 from 2 to {MOST_WEIGHTS}, not {size!r}")
-        if type(most) is not int or not 1 <= most <= MOST_HEADS:
-            raise InputError(f"most must be a whole number from 1 to {MOST_HEADS}, not {most!r}")
+        check_pruning(most, threshold)
         if threshold is None:
             threshold = PROJECTIVE_THRESHOLD if projective else THRESHOLD
-        if type(threshold) not in (int, float) or not 0 <= threshold <= 1:
-            raise InputError(f"threshold must be a number from 0 to 1, not {threshold!r}")
         self.projective, self.one_root = bool(projective), bool(one_root)
-        self.most, self.threshold, self.size = most, float(threshold), size
+        self.most, self.threshold, self.size = int(most), float(threshold), size
         self.templates, self.tables = tables_of(parse_arc_templates(features, "pruner"))
 
     def look_at(self, slots: Sequence[Slot], longest: NDArray[np.int32]) -> Self:
@@ -86,16 +86,18 @@ class Pruner:
         orders: np.random.Generator,
         epochs: int = EPOCHS,
         watch: Loss | None = None,
+        more: bool = False,
     ) -> Self:
-        """Learn from the trees of nodes, in `epochs` passes, each in an order of its own."""
-        w, squares, room = np.zeros(self.size), np.ones(self.size), self._room(nodes)
+        """Learn from the trees of nodes, in `epochs` passes, each in an order of its own; with `more`, go on."""
+        w, room = self.w.copy() if more else np.zeros(self.size), self._room(nodes)
+        squares = self.squares.copy() if more and self.squares is not None else np.ones(self.size)
         mode = self.projective or None, self.one_root  # None has nothing compiled for projective trees
         for epoch in range(1, epochs + 1):
             order = orders.permutation(len(nodes.starts) - 1)
             loss = learn(nodes, self.tables, self._every(), heads, order, *mode, w, squares, room, RATE, SMALL)
             if watch is not None:
                 watch(epoch, float(loss) / max(len(heads), 1))
-        self.w = w
+        self.w, self.squares = w, squares
         return self
 
     def candidates(self, nodes: Nodes, gold: Heads | None = None, n_jobs: int = 1) -> Candidates:
@@ -112,6 +114,12 @@ class Pruner:
         in_shares(fill_in, len(nodes.starts) - 1, n_jobs)
         first = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
         return Candidates(first, found[np.arange(self.most + 2) < counts[:, None]])
+
+    def of_trees(self, projective: bool, one_root: bool) -> Self:
+        """The same pruner for this kind of trees: there is one of them among what it keeps."""
+        found = copy(self)
+        found.projective, found.one_root = projective, one_root
+        return found
 
     def meta(self) -> dict[str, Any]:
         """What a model file says of it beside the arrays."""
@@ -134,11 +142,10 @@ class Pruner:
         must(type(meta["projective"]) is bool and type(meta["one_root"]) is bool, "kind of trees")
         must(type(meta["threshold"]) is float, "threshold")
         options = {name: meta[name] for name in ("projective", "one_root", "most", "threshold", "size")}
-        found = cls(strings(meta["templates"]), **options)
+        found = cls(features=strings(meta["templates"]), **options)
         must([template.text for template in found.templates] == meta["templates"], "templates of the pruner")
         found.w = np.zeros(found.size)
         fill(found.w, arrays, "weights", new=True)
-        must(bool(np.isfinite(found.w).all()), "weights of the pruner")
         return found
 
     def _room(self, nodes: Nodes) -> Room:
@@ -146,6 +153,15 @@ class Pruner:
 
     def _every(self) -> Tables:
         return self.tables._replace(longest=all_allowed())
+
+
+def check_pruning(most: Any, threshold: Any) -> None:
+    """Refuse what is no number of heads or no threshold, by the names users know them by."""
+    if not isinstance(most, numbers.Integral) or isinstance(most, bool) or not 1 <= int(most) <= MOST_HEADS:
+        raise InputError(f"prune_heads must be a whole number from 1 to {MOST_HEADS}, not {most!r}")
+    real = isinstance(threshold, numbers.Real) and not isinstance(threshold, bool)
+    if threshold is not None and not (real and 0 <= threshold <= 1):
+        raise InputError(f"prune_threshold must be a number from 0 to 1, not {threshold!r}")
 
 
 def kept(candidates: Candidates, starts: Ints, heads: Heads) -> Pruned:

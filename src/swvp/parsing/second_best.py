@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import count
 from typing import Any
 
@@ -15,11 +16,11 @@ import numpy as np
 
 from swvp.structures.operations import Floats, Ints
 from swvp.structures.tree.names import SentenceColumns
-from swvp.structures.tree.part_templates import parse_part_templates
+from swvp.structures.tree.part_templates import PartTemplates, parse_part_templates
 from swvp.structures.tree.parts import Candidates, score_heads
 from swvp.structures.tree.plain import is_tree
 from swvp.structures.tree.plain_parts import Part, part_features, parts_of
-from swvp.structures.tree.second import SecondOrder, new_part_model, part_weights, predict_parts
+from swvp.structures.tree.second import SecondOrder, new_part_model, part_weights, predict_parts, score_all_parts
 
 __all__ = ["OneSentence", "k_best_second"]
 
@@ -69,7 +70,7 @@ class OneSentence:
         """The weights of the features of each part, of trees with these heads."""
         choices = [sorted(set(some)) for some in zip(*heads, strict=True)]
         problem, model = self.model(choices)
-        predict_parts(problem, model, 0, 1, np.zeros(self.n, np.int32))
+        score_all_parts(problem, model, 0, 1)
         out = np.zeros(len(model.room.found))
         return [out[: part_weights(problem, model, 0, coded(part, choices), out)].copy() for part in parts]
 
@@ -89,11 +90,16 @@ class OneSentence:
         self, columns: SentenceColumns, parts: Sequence[Part], heads: Sequence[Sequence[int]]
     ) -> list[list[tuple[str, float]]]:
         """The features of parts of trees with these heads, and their weights."""
-        templates, x = parse_part_templates([template.text for template in self.parser.templates_]), words_of(columns)
+        templates, x = templates_from(tuple(template.text for template in self.parser.templates_)), words_of(columns)
         return [
             [(name, weight) for (_, name), weight in zip(part_features(templates, x, part), weights, strict=True)]
             for part, weights in zip(parts, (array.tolist() for array in self.weights(parts, heads)), strict=True)
         ]
+
+
+@lru_cache(1)
+def templates_from(texts: tuple[str, ...]) -> PartTemplates:
+    return parse_part_templates(texts)
 
 
 def words_of(columns: SentenceColumns) -> list[dict[str, str]]:

@@ -35,6 +35,7 @@ VERSION = 1
 HEAD = struct.Struct("<8sIIQ")
 ALIGNED = 64
 MOST = 2**48
+LARGEST = 1e100  # sums of numbers up to this are finite
 DTYPES = {name: np.dtype(name) for name in ("<f8", "<f4", "<i8", "<i4", "<u4", "<u2", "|u1")}
 
 
@@ -141,8 +142,8 @@ def parse(content: memoryview, kind: str) -> Contents:
         if zlib.crc32(block) != entry["crc32"]:
             raise DamagedError(f"damaged: its array '{entry['name']}' does not have its checksum")
         array = np.frombuffer(block, dtype).reshape(shape)
-        if dtype.kind == "f" and not np.isfinite(array).all():
-            raise DamagedError(f"its array '{entry['name']}' holds NaN or infinity")
+        if dtype.kind == "f" and not (np.abs(array) <= LARGEST).all():
+            raise DamagedError(f"its array '{entry['name']}' holds NaN, infinity or numbers beyond {LARGEST:g}")
         arrays[entry["name"]] = array
         position = end
     if position != len(content):

@@ -12,8 +12,9 @@ way: the one of the tree problem, or the arcs that the automata come by if they 
 An arc whose value, in the automaton of its modifier and in the tree problem, is so much less than the best that the
 dual would fall to the score of the best tree cannot be in a better one, and dies: soon few are alive. If the dual no
 longer sinks, the relaxation has a gap, and the search branches: a word about which the copies disagreed often takes one
-of its arcs, its others die; when nothing better is left that way, they come alive again and that one arc dies. When
-nothing is left at all, the best tree is certain.
+of its arcs, its others die; when nothing better is left that way, they come alive again and that one arc dies. Where
+each word has one arc left, these are tried as a tree, and nothing else is left that way. When nothing is left at all,
+the best tree is certain.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ ALIVE = 1 << 30  # the depth at which no arc dies
 LENGTH = 1.8  # of a step, in Polyak's
 WAIT = 15  # steps within which the gap has to shrink
 SHRINK = 0.8  # to this share, or the search branches
+NOTHING, ONE, CHOICE = range(3)  # what words have left
 
 
 class DualRoom(NamedTuple):
@@ -85,6 +87,8 @@ def best_nonprojective(parts, n, one_root, most, room, given, heads):
     score, small, least, aim = -np.inf, 0.0, np.inf, np.inf
     depth, steps = np.int64(0), 0  # no constant: for each, Numba would compile anew what it is given to
     both = np.bool_(given)
+    settled = False  # each word has one arc
+    dual = np.inf
     for iteration in range(most + 1):
         tree_value, greedy = best_tree_of_arcs(parts, n, one_root, room.automata.alive, room.tree, room.heads)
         done = tree_value == -np.inf
@@ -95,12 +99,19 @@ def best_nonprojective(parts, n, one_root, most, room, given, heads):
             share(parts, n, room)
             continue
         if not done:
-            dual = tree_value + solve_automata(parts, n, one_root, room.automata)
-            both = came_by(parts, n, one_root, room)
+            if not settled:
+                dual = tree_value + solve_automata(parts, n, one_root, room.automata)
+                both = came_by(parts, n, one_root, room)
             score = try_trees(parts, n, one_root, room, both, score, heads)
             small = TOLERANCE * (1.0 + abs(score))
-            done = dual - score <= small or not kill(parts, n, room, depth, dual - score - small, tree_value, greedy)
+            done = settled or dual - score <= small
+            if not done:
+                left = kill(parts, n, room, depth, dual - score - small, tree_value, greedy)
+                done, settled = left == NOTHING, left == ONE
+                if settled:
+                    continue
         if done:
+            settled = False
             if depth == 0:
                 return True, iteration, score
             depth -= 1
@@ -163,13 +174,13 @@ def try_trees(parts, n, one_root, room, both, score, heads):
 
 @pasted
 def kill(parts, n, room, depth, gap, tree_value, greedy):
-    """Arcs die that no better tree has, since the dual would sink by `gap`; whether a word has a choice left.
+    """Arcs die that no better tree has, since the dual would sink by `gap`. Returns what words have left.
 
-    If a word has no arc left there is none for any. The tree problem sinks by what its best arcs for each word do, less
+    If one has no arc left there is no better tree. The tree problem sinks by what its best arcs for each word do, less
     what they are more than the best tree.
     """
     automata, tree = room.automata, room.tree
-    choice = False
+    most = ONE
     for m in range(1, n + 1):
         best = -np.inf
         for a in range(parts.arcs[m], parts.arcs[m + 1]):
@@ -184,9 +195,10 @@ def kill(parts, n, room, depth, gap, tree_value, greedy):
                 else:
                     left += 1
         if left == 0:
-            return False
-        choice |= left > 1
-    return choice
+            return NOTHING
+        if left > 1:
+            most = CHOICE
+    return most
 
 
 @inlined

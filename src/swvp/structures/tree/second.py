@@ -308,7 +308,7 @@ def direction(problem, model, i, starts, positions, sets, count, amounts):
 
 @borrowing
 def score_all_parts(problem, model, first, end):
-    """Score the parts of the sentences first:end, one after the other, and keep nothing: to be timed."""
+    """Score the parts of the sentences first:end, one after the other; the room keeps those of the last."""
     for i in range(first, end):
         score_parts(problem.nodes, problem.tables, problem.candidates, i, model.w, model.owners, model.room)
 
