@@ -102,6 +102,7 @@ def manifest(*entries, kind="tagger", meta=None):
 ONE = struct.pack("<d", 1.0)
 NAN = struct.pack("<d", float("nan"))
 HUGE = struct.pack("<d", 1.7e308)
+ENDLESS = struct.pack("<f", float("inf"))
 
 
 def test_the_forger_can_make_a_good_file(tmp_path):
@@ -124,6 +125,7 @@ def test_the_forger_can_make_a_good_file(tmp_path):
         (forged(manifest(entry(), entry()), ONE + b"\0" * 56 + ONE), "two of its arrays have the same name"),
         (forged(manifest(entry(crc32=zlib.crc32(NAN))), NAN), "holds NaN, infinity or numbers beyond 1e[+]100"),
         (forged(manifest(entry(crc32=zlib.crc32(HUGE))), HUGE), "holds NaN, infinity or numbers beyond 1e[+]100"),
+        (forged(manifest(entry(dtype="<f4", crc32=zlib.crc32(ENDLESS))), ENDLESS), "holds NaN, infinity or numbers"),
         (forged(manifest(entry(crc32=5)), ONE), "does not have its checksum"),
         (forged(manifest(entry()), ONE + b"more"), "something follows its last array"),
         (forged(manifest(kind="parser")), "a model of the kind 'parser', not 'tagger'"),

@@ -63,7 +63,7 @@ def test_the_part_is_the_end_of_the_name(name, part):
 
 def test_files_between_commas_and_a_name(tmp_path, monkeypatch):
     monkeypatch.chdir(write(tmp_path / "bank", ["a", "b", "c"]))
-    two, three = find_sources(["two=a,c", "a,b,c"])
+    two, three = (find_sources([given])[0] for given in ("two=a,c", "a,b,c"))
     assert (two.name, two.train.name, two.dev, two.test.name) == ("two", "a", None, "c")
     assert (three.name, three.dev.name) == ("bank", "b")
 

@@ -35,7 +35,7 @@ VERSION = 1
 HEAD = struct.Struct("<8sIIQ")
 ALIGNED = 64
 MOST = 2**48
-LARGEST = 1e100  # sums of numbers up to this are finite
+LARGEST = np.float64(1e100)  # sums of numbers up to this are finite
 DTYPES = {name: np.dtype(name) for name in ("<f8", "<f4", "<i8", "<i4", "<u4", "<u2", "|u1")}
 
 
