@@ -10,7 +10,7 @@ from parts_problems import SCORES, SHARES, best_score, fill, lay_out_alone, long
 from swvp.structures.tree.automata import new_automata, solve_automata
 from swvp.structures.tree.chu_liu_edmonds import chu_liu_edmonds
 from swvp.structures.tree.climb import climb
-from swvp.structures.tree.dual import best_nonprojective, new_dual_room
+from swvp.structures.tree.dual import LATE, best_nonprojective, new_dual_room
 from swvp.structures.tree.parts import Candidates, score_heads
 from swvp.structures.tree.plain import is_tree
 from swvp.structures.tree.second_eisner import best_projective, new_projective_room
@@ -19,11 +19,9 @@ from swvp.structures.tree.sparse_edmonds import best_tree_of_arcs
 every_root = pytest.mark.parametrize("one_root", [False, True])
 
 
-def decode(n, parts, room, one_root, most=1000, given=None):
+def decode(n, parts, room, one_root, most=1000):
     heads = np.full(n + 2, 77)
-    if given is not None:
-        heads[:n] = given
-    certain, iterations, score = best_nonprojective(parts, n, one_root, most, room, given is not None, heads)
+    certain, iterations, score = best_nonprojective(parts, n, one_root, most, room, heads)
     assert list(heads[n:]) == [77, 77]
     if score > -np.inf:
         assert is_tree(heads[:n].tolist(), one_root)
@@ -119,10 +117,22 @@ def test_long_sentence(one_root: bool) -> None:
     certain, _, score = decode(n, parts, room, one_root)
     assert certain
     assert score >= bound
-    assert decode(n, parts, room, one_root, 1, projective)[2] >= bound
-    again = decode(n, parts, room, one_root, 1000, projective)
-    assert again[0]
-    assert again[2] == pytest.approx(score, abs=1e-6)
+    assert score > decode(n, parts, room, one_root, 0)[2]
+
+
+def test_no_worse_than_the_best_projective_tree_after_some_iterations() -> None:
+    n, late = 40, 0
+    for seed in range(40):
+        one_root = seed % 2 == 1
+        rng = np.random.default_rng(seed // 2)
+        candidates = long_candidates(rng, n)
+        parts, starts = lay_out_alone(candidates)
+        fill(rng, parts, "both")
+        bound = best_projective(parts, n, one_root, new_projective_room(candidates, starts), np.zeros(n, np.int64))
+        room = new_dual_room(candidates, starts)
+        late += decode(n, parts, room, one_root, LATE - 1)[2] < bound - 1e-9
+        assert decode(n, parts, room, one_root, LATE)[2] >= bound - 1e-9
+    assert late > 0
 
 
 @numba.njit

@@ -6,8 +6,9 @@ problems are solved by themselves; the sum of their values is the dual, and no t
 are the best tree. Else the weights of the copies that say yes sink and those of the others rise: a subgradient step of
 Polyak's length, (dual - score of the best tree so far) / (sum of squares of the step).
 
-The best tree so far is at first the best one of the arcs alone or one that is given, and then any tree found on the
-way: the one of the tree problem, or the arcs that the automata come by if they are a tree; each improved by `climb`.
+The best tree so far is at first the best one of the arcs alone, and then any tree found on the way: the one of the tree
+problem, or the arcs that the automata come by if they are a tree; each improved by `climb`. If these do not suffice
+soon, the best projective tree is one more: in long sentences it is often the best of all, and hard to meet by chance.
 
 An arc whose value, in the automaton of its modifier and in the tree problem, is so much less than the best that the
 dual would fall to the score of the best tree cannot be in a better one, and dies: soon few are alive. If the dual no
@@ -28,6 +29,7 @@ from swvp.structures.operations import Floats, Ints
 from swvp.structures.tree.automata import Automata, new_automata, solve_automata
 from swvp.structures.tree.climb import climb
 from swvp.structures.tree.parts import Candidates, measure, score_heads
+from swvp.structures.tree.second_eisner import ProjectiveRoom, best_projective, new_projective_room
 from swvp.structures.tree.sparse_edmonds import best_tree_of_arcs, is_tree_of
 
 __all__ = ["DualRoom", "best_nonprojective", "new_dual_room"]
@@ -37,6 +39,7 @@ ALIVE = 1 << 30  # the depth at which no arc dies
 LENGTH = 1.8  # of a step, in Polyak's
 WAIT = 15  # steps within which the gap has to shrink
 SHRINK = 0.8  # to this share, or the search branches
+LATE = 20  # the iteration that looks for the best projective tree
 NOTHING, ONE, CHOICE = range(3)  # what words have left
 
 
@@ -45,8 +48,7 @@ class DualRoom(NamedTuple):
 
     tree[a] is the weight of an arc in the tree problem. died[a] is the depth of the search at which an arc died,
     forced[d] the arc that depth d + 1 is about, and doubts[m] how often the copies disagreed about the head of m.
-    `heads` is the tree of the tree problem; `came` are the heads that the automata come by, and at first the given
-    tree.
+    `heads` is the tree of the tree problem, `came` are the heads that the automata come by.
     """
 
     automata: Automata
@@ -56,6 +58,7 @@ class DualRoom(NamedTuple):
     doubts: Floats
     heads: Ints
     came: Ints
+    spans: ProjectiveRoom
 
 
 def new_dual_room(candidates: Candidates, starts: Ints) -> DualRoom:
@@ -69,24 +72,22 @@ def new_dual_room(candidates: Candidates, starts: Ints) -> DualRoom:
         doubts=np.zeros(words + 1),
         heads=np.zeros(words, np.int64),
         came=np.zeros(words, np.int64),
+        spans=new_projective_room(candidates, starts),
     )
 
 
 @pasted
-def best_nonprojective(parts, n, one_root, most, room, given, heads):
+def best_nonprojective(parts, n, one_root, most, room, heads):
     """Write the best tree of n words into heads[:n], with one child of the root if `one_root`.
 
-    heads[:n] is a tree of candidates to start from if `given`; else what it holds does not matter. Returns whether the
-    tree is certainly the best one, which it need not be after `most` iterations, their number, and its score: -inf if
-    the candidates allow no tree. It is never worse than the best tree of the arcs alone, or than the given one.
+    Returns whether it is certainly the best one, which it need not be after `most` iterations, their number, and its
+    score: -inf if the candidates allow no tree. It is never worse than the best tree of the arcs alone or, from LATE
+    iterations on, than the best projective one.
     """
     set_up(parts, n, room)
-    if given:
-        for k in range(n):
-            room.came[k] = heads[k]
     score, small, least, aim = -np.inf, 0.0, np.inf, np.inf
     depth, steps = np.int64(0), 0  # no constant: for each, Numba would compile anew what it is given to
-    both = np.bool_(given)
+    both = False
     settled = False  # each word has one arc
     dual = np.inf
     for iteration in range(most + 1):
@@ -101,7 +102,10 @@ def best_nonprojective(parts, n, one_root, most, room, given, heads):
         if not done:
             if not settled:
                 dual = tree_value + solve_automata(parts, n, one_root, room.automata)
-                both = came_by(parts, n, one_root, room)
+                if iteration == LATE:
+                    both = best_projective(parts, n, one_root, room.spans, room.came) > -np.inf
+                else:
+                    both = came_by(parts, n, one_root, room)
             score = try_trees(parts, n, one_root, room, both, score, heads)
             small = TOLERANCE * (1.0 + abs(score))
             done = settled or dual - score <= small

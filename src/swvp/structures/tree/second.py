@@ -127,7 +127,7 @@ def decode(parts, n, one_root, dual, spans, predicted, solved):
     """Keep the best tree for the scores of the parts; count whether it certainly is the best."""
     solved[0] += 1
     if dual is not None:
-        certain, iterations, _ = best_nonprojective(parts, n, one_root, MOST_ITERATIONS, dual, False, predicted)
+        certain, iterations, _ = best_nonprojective(parts, n, one_root, MOST_ITERATIONS, dual, predicted)
         solved[1] += certain
         solved[2] += iterations
     if spans is not None:
