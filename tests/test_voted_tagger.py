@@ -8,6 +8,8 @@ import pytest
 
 from swvp import SequenceTagger
 from swvp.errors import InputError
+from swvp.structures.chain.attributes import AttributeChain
+from swvp.structures.chain.voting import chain_votes, vote_all
 
 LABELS = ["A", "B", "C"]
 
@@ -50,6 +52,20 @@ def test_the_kernel_votes_as_the_plain_vote_does(options):
     tagger = SequenceTagger(vote=True, epochs=3, random_state=0, **options).fit(*corpus(1, 25))
     X, _ = corpus(2, 15)
     assert [tuple(labels) for labels in tagger.predict(X)] == plain_vote(tagger, X)
+
+
+@pytest.mark.parametrize(
+    ("survived", "winner"), [((0, 2, 3), 1), ((0, 3, 2), 0), ((0, 2, 2), 0), ((1, 2, 3), 0), ((0, 0, 1), 1)]
+)
+def test_the_kernel_gives_equal_votes_to_the_earliest_vector(survived, winner):
+    """One attribute, two labels: w = 0 and the second vector are for label 0, the third for label 1."""
+    one = np.array([0, 1])
+    problem = AttributeChain(np.zeros(1, np.uint32), np.zeros(0), one, np.zeros(0, np.uint32), one)
+    features, values = np.array([0, 1]), np.array([1.0, 2.0])  # w(a, 0) = 1, then w(a, 1) = 2
+    votes = chain_votes(1, 2, np.array([0, 0, 1, 2]), features, values, np.array(survived))
+    out = np.zeros(1, np.uint32)
+    vote_all(problem, votes, np.zeros((3, 3)), out)
+    assert out.tolist() == [winner]
 
 
 def test_the_kernel_votes_with_a_constraint():
