@@ -52,19 +52,19 @@ def convergence(results: Mapping[str, Any]) -> str:
     Convergence of Algorithm 2 is a pass without a mistake. Where there is none, the change of the test accuracy tells
     whether more passes would matter.
     """
-    text = f"The paper says that its balanced models converged after at most {PAPER_PASSES} iterations. Here "
     balanced, other = ([run for run in results["runs"] if is_balanced(run["rule"]) is side] for side in (True, False))
-    groups = {"of balanced rules": balanced, "of other rules": other}
-    found = []
-    for name, runs in groups.items():
-        without = sum(0 in run["history"]["mistakes"][:PAPER_PASSES] for run in runs)
-        found += [f"{without:,} of {len(runs):,} {name}"] if runs else []
-    text += f"trainings with a pass without a mistake among the first {PAPER_PASSES} are {listed(found)}."
-    runs = balanced or other
-    items = results["settings"]["sizes"][0]
-    wrong = float(np.median([run["history"]["mistakes"][-1] / items for run in runs]))
-    text += f" In their last pass those {next(name for name, given in groups.items() if given)} "
-    text += f"err on {percent(wrong, 1)}\u00a0% of the items (median)."
+    groups = {name: runs for name, runs in (("balanced rules", balanced), ("other rules", other)) if runs}
+    found = [
+        f"{sum(0 in run['history']['mistakes'][:PAPER_PASSES] for run in runs):,} of {len(runs):,} with {name}"
+        for name, runs in groups.items()
+    ]
+    name, runs = next(iter(groups.items()))
+    wrong = float(np.median([run["history"]["mistakes"][-1] for run in runs])) / results["settings"]["sizes"][0]
+    text = (
+        f"The paper says that its balanced models converged after at most {PAPER_PASSES} iterations. Trainings here "
+        f"that had a pass without a mistake by then: {listed(found)}. In the last pass {name} err on "
+        f"{percent(wrong, 1)}\u00a0% of the items (median)."
+    )
     passes = results["settings"]["epochs"]
     early = PAPER_PASSES if passes > PAPER_PASSES else passes - 1
     if early:
