@@ -8,6 +8,7 @@ import pytest
 
 from swvp import SequenceTagger
 from swvp.errors import InputError
+from swvp.storage.container import read_container, write_container
 from swvp.structures.chain.attributes import AttributeChain
 from swvp.structures.chain.voting import chain_votes, vote_all
 
@@ -154,3 +155,14 @@ def test_a_tagger_fitted_without_vote_must_be_fitted_again():
     tagger = SequenceTagger(random_state=0).fit(X, y).set_params(vote=True)
     with pytest.raises(InputError, match="fitted without vote: fit it again"):
         tagger.predict(X)
+
+
+@pytest.mark.parametrize("vote", [True, "yes", None])
+def test_a_file_that_says_it_votes_is_refused(tmp_path, vote):
+    path = tmp_path / "model"
+    SequenceTagger(epochs=1, random_state=0).fit(*corpus(17, 5)).save(path)
+    kind, meta, arrays = read_container(path, "tagger")
+    meta = {**meta, "options": {**meta["options"], "vote": vote}}
+    write_container(path, kind, meta, dict(arrays))
+    with pytest.raises(InputError, match="its vote cannot be right"):
+        SequenceTagger.load(path)
