@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -189,17 +189,20 @@ def passes(
     clock: int = 0,
     largest: NDArray[np.float64] | None = None,
     first: int = 1,
+    after: Callable[[int, bool], object] | None = None,
 ) -> Iterator[Epoch]:
     """Train `model` in place, pass by pass; stops after `epochs` passes or after one without a mistake.
 
     With a `random_state` each pass goes through the examples in a new random order, else in their own. To go on with
     an earlier training, give the number of examples it has seen, `clock`, the array `largest` it has filled, and the
-    number of the `first` pass that is to come.
+    number of the `first` pass that is to come. `after` is called after each example with its number and whether it made
+    an update.
     """
     largest = np.zeros(1) if largest is None else largest
     check_rule(rule, problem)
     for epoch in range(first, first + epochs):
         run, given = sweep_of(rule.at(epoch), problem)
+        run = run if after is None else one_by_one(run, after)
         order = np.arange(examples) if random_state is None else random_state.permutation(examples)
         counts = np.zeros(len(COUNTS), np.int64)
         began = time.perf_counter()
@@ -226,6 +229,20 @@ def generator(random_state: Any) -> np.random.Generator:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError):
         raise InputError(f"random_state must be a seed ≥ 0, a generator or None, not {random_state!r}") from None
+
+
+def one_by_one(run: Any, after: Callable[[int, bool], object]) -> Any:
+    """A sweep that takes the examples one by one and calls `after` in between."""
+
+    def sweep_and_tell(problem, model, rule, order, clock, largest, counts):
+        for t in range(len(order)):
+            updates = counts[UPDATES]
+            if run(problem, model, rule, order[t : t + 1], clock + t, largest, counts) == 0:
+                return t
+            after(int(order[t]), bool(counts[UPDATES] > updates))
+        return len(order)
+
+    return sweep_and_tell
 
 
 def sweep_of(rule: UpdateRule, problem: Any) -> tuple[Any, Any]:

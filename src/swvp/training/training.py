@@ -14,6 +14,7 @@ import numpy as np
 
 from swvp.learning.perceptron import Epoch, passes
 from swvp.learning.rule import UpdateRule
+from swvp.learning.voting import Recorder
 from swvp.structures.exact import averaged
 from swvp.structures.operations import Floats
 
@@ -54,7 +55,8 @@ class Training:
     """Passes over one problem with one rule; the best pass on `dev`, or the last one, gives the weights.
 
     `model` is a NamedTuple with its weights in fields that begin with w, each with a field of sums (`weight_names`).
-    `kind` says what is trained, for checkpoints: "tagger".
+    `kind` says what is trained, for checkpoints: "tagger". A `recorder` collects the weight vectors, for a vote; a
+    checkpoint does not hold them.
     """
 
     resumable = True
@@ -72,9 +74,11 @@ class Training:
         average: bool,
         orders: np.random.Generator,
         dev: Development | None = None,
+        recorder: Recorder | None = None,
     ):
         self.problem, self.model, self.rule, self.kind = problem, model, rule, kind
         self.examples, self.average, self.orders, self.dev = examples, average, orders, dev
+        self.recorder = recorder
         self.clock = 0
         self.largest = np.zeros(1)
         self.history: list[Epoch] = []
@@ -110,6 +114,7 @@ class Training:
             clock=self.clock,
             largest=self.largest,
             first=len(self.history) + 1,
+            after=None if self.recorder is None else self.recorder.after,
         ):
             self.clock += self.examples
             self._record(epoch, watch)
