@@ -14,16 +14,18 @@ __all__ = ["app"]
 app = typer.Typer(help="Redo the paper's experiments.", no_args_is_help=True)
 
 RULES = """
-A rule is csp, mira, or APPROACH-GAMMA[:SUBSTRUCTURES][:STEP][:impose]:
+A rule is csp, mira, or APPROACH-GAMMA[:SUBSTRUCTURES][:STEP][:FLAG]; 2xcsp..a-wm is csp for 2 epochs, then a-wm:
 
   approach: a (aggressive: violations only), b (balanced: all)
 
-  gamma: wm, wmr, uniform, softmin, worst, optimal, or one of yours (--load)
+  gamma: wm, wmr, uniform, softmin, worst, optimal, wmr-printed, or one of yours (--load)
 
   substructures: single, full, segments, pairs, triples, prefixes, single+full, all
   (subtrees and components are for trees)
 
-  step: unit, sqrt, count, mira; impose: keep γ condition (2)
+  step: unit, sqrt, count, mira
+
+  flag: impose (keep γ condition 2), literal (also without a violation), parts (second-order trees)
 
 """
 
