@@ -7,9 +7,9 @@ from typing import Any
 
 from rich.console import Console
 
+from swvp.cache import is_on_disk
 from swvp.cli.output import new_console
 from swvp.cli.training import Run, RunOptions, check_run, kept_pass, tell_unseen
-from swvp.compiled import is_on_disk
 from swvp.parsing.evaluate import evaluate_trees
 from swvp.parsing.parser import Parser
 from swvp.parsing.rules import candidates
