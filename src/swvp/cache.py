@@ -215,7 +215,7 @@ def warn_once(error: OSError, root: Path) -> None:
         what = str(error) if isinstance(error, DistrustedError) else f"{root}: {error.strerror or error}"
         warned.append(what)
         warnings.warn(
-            f"machine code cannot be cached, each start compiles anew: {what}; name another folder with NUMBA_CACHE_DIR",
+            f"machine code cannot be cached, each start compiles anew: {what}; set NUMBA_CACHE_DIR to another folder",
             RuntimeWarning,
             stacklevel=2,
         )

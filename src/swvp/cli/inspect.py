@@ -51,6 +51,7 @@ def inspect(
     """Show what a model is, its heaviest features, or why it labels or parses a sentence as it does."""
     from swvp.cli.output import new_console
     from swvp.errors import InputError
+    from swvp.escaping import escaped
     from swvp.parsing import model as parsers
     from swvp.report.scores import table
     from swvp.scoring.weights import WeightTable
@@ -63,12 +64,12 @@ def inspect(
     console = new_console()
 
     def show(weights: WeightTable) -> None:
-        console.print(f"\n{weights.title}", style="bold")
+        console.print(f"\n{escaped(weights.title)}", style="bold")
         console.print(table(weights.headings, weights.cells(), texts=len(weights.headings) - 1))
 
     def tell(rows: list[tuple[str, str]]) -> None:
         for name, text in rows:
-            console.print(f"{name:11} {text}", soft_wrap=not console.is_terminal)
+            console.print(f"{name:11} {escaped(text)}", soft_wrap=not console.is_terminal)
 
     if kind_of(model) == parsers.KIND:
         from swvp.cli.inspect_parser import described_parser, load_to_inspect, tables_of_sentence

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from swvp.cli.streams import tell
 from swvp.cli.watch import run_watched
 from swvp.errors import InputError
 
@@ -45,7 +46,7 @@ def run_parsing(settings: parsing.Settings, folder: Path, *, jobs: int | None, f
 
     sampled = [source.name for source in settings.treebanks if settings.samples(source)]
     if sampled and not settings.sample_dev:
-        print(f"no development file for {', '.join(sampled)}: training sentences are held out", file=sys.stderr)
+        tell(f"no development file for {', '.join(sampled)}: training sentences are held out")
     summaries: list[OrderSummary] = []
 
     def render(results: dict[str, Any]) -> str:
