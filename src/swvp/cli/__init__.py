@@ -71,3 +71,6 @@ def main() -> None:
     except BrokenPipeError:  # the reader of our output has gone, as in `swvp … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except OSError as error:  # what no command expected, as a disk that cannot be read
+        tell(f"swvp: {error.filename or 'error'}: {error.strerror or error}")
+        sys.exit(2)

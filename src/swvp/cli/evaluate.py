@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from swvp.cli import options
 from swvp.cli.streams import tell
 from swvp.errors import InputError, unknown_name
 
@@ -69,6 +70,7 @@ def evaluate(
         Path | None, typer.Option("--json", help="Write everything to this file; - writes only that, to the output.")
     ] = None,
     encoding: Annotated[str, typer.Option(help="Encoding of the files.")] = "utf-8",
+    max_bytes: options.MaxBytes = options.MAX_BYTES,
 ) -> None:
     """Score predicted labels (tokens, labels, phrases as conlleval does) or dependency trees; compare two predictions.
 

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from swvp.cli import options
+
 __all__ = ["EXAMPLES", "inspect", "last_pass", "rule_text"]
 
 EXAMPLES = """
@@ -47,6 +49,7 @@ def inspect(
     ] = None,
     encoding: Annotated[str, typer.Option(help="Of the file of --explain.")] = "utf-8",
     conllu: Annotated[bool, typer.Option("--conllu", help="The file of --explain is CoNLL-U.")] = False,
+    max_bytes: options.MaxBytes = options.MAX_BYTES,
 ) -> None:
     """Show what a model is, its heaviest features, or why it labels or parses a sentence as it does."""
     from swvp.cli.output import new_console

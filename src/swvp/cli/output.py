@@ -21,10 +21,14 @@ class EscapingConsole(Console):
     """A console that escapes what would steer the terminal, in all texts that it shows."""
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """On standard error a text is a message: one line."""
-        if self.stderr:
-            objects = tuple(one_line(item) if isinstance(item, str) else item for item in objects)
-        super().print(*objects, **options)
+        """Print; on standard error a text is a message, of one line."""
+
+        def shown(item: Any) -> Any:
+            if not isinstance(item, str):
+                return item
+            return one_line(item) if self.stderr else escaped(item, keep=OURS)
+
+        super().print(*map(shown, objects), **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
