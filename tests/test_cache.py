@@ -81,6 +81,14 @@ def test_a_damaged_file_is_compiled_anew_and_replaced(run, code, damage):
     assert run() == (42, 1, "")
 
 
+def test_machine_code_of_an_older_source_is_removed(run, code, tmp_path):
+    (tmp_path / "kernels.py").write_text("\n" + MODULE.replace("2 * x", "3 * x"))
+    assert run() == (63, 0, "")
+    assert run() == (63, 1, "")
+    assert not code.exists()
+    assert len(list(code.parent.iterdir())) == 1
+
+
 class Attack:
     """A pickle that makes a file when it is read."""
 

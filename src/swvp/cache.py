@@ -16,6 +16,7 @@ compiled anew, and without a cache each process compiles for itself, with one wa
 from __future__ import annotations
 
 import contextlib
+import glob
 import hashlib
 import os
 import pickle
@@ -114,6 +115,7 @@ class CodeFile:
             create_private(self.path.parent)
             check_private(self.path.parent)
             write_private(self.path, MAGIC + hashlib.sha256(body).digest() + body)
+            self._remove_stale()
         except OSError as error:
             warn_once(error, self.path.parent.parent)
 
@@ -121,6 +123,16 @@ class CodeFile:
         """Remove the file."""
         with contextlib.suppress(OSError):
             self.path.unlink()
+
+    def _remove_stale(self) -> None:
+        """Remove files of older versions of the same source: their kernels may have other names and lines now."""
+        module, *_, python, ending = self.path.name.split(".")
+        for other in self.path.parent.glob(f"{glob.escape(module)}.*.{python}.{ending}"):
+            with contextlib.suppress(OSError):  # another process may do the same
+                with other.open("rb") as file:
+                    head = file.read(HEAD + len(self.stamp))
+                if head[HEAD:] != self.stamp:
+                    other.unlink()
 
     def _entries(self) -> dict[Any, bytes]:
         """All entries; none if the file is missing, damaged, stale, or could have been written by others."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from swvp.errors import InputError
 from swvp.escaping import one_line
@@ -56,27 +56,34 @@ def guard_streams() -> None:
         pass
     os.close(handle)
     if sys.stdout is None:  # closed by the shell: >&-
-        sys.stdout = text_stream(Output(1, "wb", closefd=False), "utf-8")
-        sys.stdout.buffer.raw.problem = "it is closed"  # type: ignore[attr-defined]
-    elif handle_of(sys.stdout) == 1:
-        sys.stdout = text_stream(Output(1, "wb", closefd=False), sys.stdout.encoding)
+        output = Output(1, "wb", closefd=False)
+        output.problem = "it is closed"
+        sys.stdout = text_stream(output)
+    elif is_own(sys.stdout, 1):
+        sys.stdout = text_stream(Output(1, "wb", closefd=False), sys.stdout)
     if sys.stderr is None:
-        sys.stderr = text_stream(Messages(2, "wb", closefd=False), "utf-8")
-    elif handle_of(sys.stderr) == 2:
-        sys.stderr = text_stream(Messages(2, "wb", closefd=False), sys.stderr.encoding)
+        sys.stderr = text_stream(Messages(2, "wb", closefd=False))
+    elif is_own(sys.stderr, 2):
+        sys.stderr = text_stream(Messages(2, "wb", closefd=False), sys.stderr)
 
 
-def handle_of(stream: object) -> int | None:
-    """The number of a stream that is the process's own; None for one that a program put there, as in tests."""
-    try:
-        return stream.fileno() if type(stream) is io.TextIOWrapper else None
-    except OSError:
-        return None
+def is_own(stream: object, handle: int) -> TypeGuard[io.TextIOWrapper]:
+    """Whether a stream is the process's own; not one that a program put there, and not a console of Windows."""
+    if type(stream) is not io.TextIOWrapper:
+        return False
+    raw = getattr(stream.buffer, "raw", stream.buffer)
+    return type(raw) is io.FileIO and raw.fileno() == handle
 
 
-def text_stream(raw: io.FileIO, encoding: str) -> io.TextIOWrapper:
-    lines = raw.isatty() or isinstance(raw, Messages)
-    return io.TextIOWrapper(io.BufferedWriter(raw), encoding=encoding, errors="replace", line_buffering=lines)
+def text_stream(raw: io.FileIO, before: io.TextIOWrapper | None = None) -> io.TextIOWrapper:
+    """A stream for text in place of the one before."""
+    return io.TextIOWrapper(
+        io.BufferedWriter(raw),
+        encoding="utf-8" if before is None else before.encoding,
+        errors="replace",
+        line_buffering=isinstance(raw, Messages) or (before is not None and before.line_buffering),
+        write_through=before is not None and before.write_through,
+    )
 
 
 def tell(message: str) -> None:
