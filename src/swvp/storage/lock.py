@@ -25,14 +25,12 @@ def exclusive(path: Path) -> Iterator[None]:
     ends. Where a lock cannot be had (no such folder, a file system without locks) there is none: whoever writes the
     file says what is wrong.
     """
-    path = Path(os.path.realpath(path))
-    lock = path.with_name(f".{path.name}.lock")
+    folder, name = os.path.split(os.path.realpath(path))
+    lock = Path(folder, f".{name}.lock")
     try:
-        handle = acquire(lock)
+        handle = None if path.is_dir() else acquire(lock)
     except BlockingIOError:
-        raise InputError(
-            f"another training is writing {path.name}: wait until it ends, or write to another file"
-        ) from None
+        raise InputError(f"another training is writing {path}: wait until it ends, or write to another file") from None
     except OSError:
         handle = None
     try:
