@@ -160,7 +160,7 @@ def test_as_many_sentences_are_sampled_as_asked_for(tmp_path):
         13,
         30,
     )
-    with pytest.raises(InputError, match="30 development sentences cannot be sampled from 30.*fewer --dev-sentences"):
+    with pytest.raises(InputError, match=r"30 development sentences cannot be sampled from 30.*fewer --dev-sentences"):
         read_data(source, sample_dev=True, sentences=None, seed=0, dev_sentences=30)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from swvp.cli import options
 from swvp.cli.values import floats, integers, names
 
 __all__ = ["app"]
@@ -210,6 +211,7 @@ def parsing(
     quick: Annotated[
         bool, typer.Option("--quick", help="A small study: 300 training sentences, 3 epochs, 2 β values.")
     ] = False,
+    max_bytes: options.MaxBytes = options.MAX_BYTES,
     fresh: Fresh = False,
     load: Load = None,
 ) -> None:
