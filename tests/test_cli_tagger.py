@@ -212,7 +212,7 @@ TRAIN = ["train", "tagger", "train.txt", "-m", "other"]
         (["--constraint", "bioes"], "train.txt:3: the constraint does not allow B-VP after I-NP"),
         (["--column", "3"], "train.txt: there is no column 3: it has 3, 0 to 2"),
         (["--columns", "a,b,c"], "train.txt: 3 columns are named, besides the label it has 2"),
-        (["--columns", "a,b"], "the features 'chunk' need columns named word, pos, there are a, b;"),
+        (["--columns", "a,b"], "all presets of features need a column named word, there are a, b;"),
         (["--target", "upos"], "train.txt: --target upos is for CoNLL-U, known by its name (.conllu) or --conllu;"),
         (["--target", "upos", "--column", "1"], "--column and --target exclude each other"),
         (["--conllu", "--target", "upos"], "train.txt:1: 1 columns, 10 in CoNLL-U, between tabs (tabs and blanks"),

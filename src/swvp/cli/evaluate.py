@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from swvp.cli import options
 from swvp.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
@@ -63,12 +64,13 @@ def evaluate(
         typer.Option("--phrases/--no-phrases", help="Score phrases as conlleval does.", show_default="if B-, I-, O"),
     ] = None,
     confusion: Annotated[int, typer.Option(help="Show this many of the most frequent confusions.", metavar="N")] = 0,
-    samples: Annotated[int, typer.Option(help="Samples of each test of --compare.")] = 10_000,
-    seed: Annotated[int, typer.Option(help="Decides the samples.")] = 0,
+    samples: Annotated[int, typer.Option(help="Samples of each test of --compare.", min=1)] = 10_000,
+    seed: Annotated[int, typer.Option(help="Decides the samples.", min=0)] = 0,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write everything to this file; - writes only that, to the output.")
     ] = None,
     encoding: Annotated[str, typer.Option(help="Encoding of the files.")] = "utf-8",
+    not_prose: options.NotProse = False,
 ) -> None:
     """Score predicted labels (tokens, labels, phrases as conlleval does) or dependency trees; compare two predictions.
 
@@ -115,7 +117,8 @@ def evaluate(
         conllu = target is not None or (any_conllu if str(path) == "-" else is_conllu(path))
         default: int | str = (target or "upos") if conllu else -1
         chosen = [default if number is None else number for number in columns]
-        return read_labelled(path, *chosen, encoding=encoding, conllu=conllu)
+        prose = not_prose or column is not None
+        return read_labelled(path, *chosen, encoding=encoding, conllu=conllu, prose=prose)
 
     if predicted is None:
         if column is not None or target is not None or is_conllu(gold):
