@@ -1,4 +1,4 @@
-"""Which features and constraint a tagger has that was given none: from labels and columns, in Python and in the shell."""
+"""Which features and constraint a tagger has that was given none: from labels and columns, in Python and the shell."""
 
 from pathlib import Path
 
@@ -60,7 +60,9 @@ def test_entities_are_seen_as_names_with_their_scheme(labels, constraint, pos):
     assert chosen(labels, pos=pos, sentences=300) == ("ner", constraint)
 
 
-@pytest.mark.parametrize("types", [{}, {"NP": "NC", "VP": "VC", "PP": "PC"}, {"NP": "np", "VP": "vp"}, {"NP": "NP-SBJ"}])
+@pytest.mark.parametrize(
+    "types", [{}, {"NP": "NC", "VP": "VC", "PP": "PC"}, {"NP": "np", "VP": "vp"}, {"NP": "NP-SBJ"}]
+)
 def test_chunks_with_parts_of_speech_are_chunks(types):
     labels = [f"{label[:2]}{types.get(label[2:], label[2:])}" for label in CHUNKS]
     assert chosen(labels, sentences=300) == ("chunk", None)
@@ -73,9 +75,7 @@ def test_tags_of_words_are_tags():
 
 
 def test_a_second_column_that_no_preset_knows_is_left_out():
-    found = choose(
-        corpus_of([[("a", "b")]], [["N"]], ["word", "lemma"]), features=True, constraint=True, score=never
-    )
+    found = choose(corpus_of([[("a", "b")]], [["N"]], ["word", "lemma"]), features=True, constraint=True, score=never)
     assert found.features == "pos"
     with pytest.raises(InputError, match="no preset of features fits the columns form, tag: name one of them word"):
         choose(corpus_of([[("a", "b")]], [["N"]], ["form", "tag"]), features=True, constraint=True, score=never)

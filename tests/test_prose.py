@@ -9,14 +9,18 @@ from texts import COLUMNS, CONLLU
 TOKENIZED = "This is a short sentence .\nThat one has six words .\nHere is yet another one .\n"
 PLAIN = "This is one sentence.\nThat is another one.\nHere is the third.\n"
 LINES = "so the river runs\nand the birds sing\nwhere the river ends\n"
-LONG = "".join(
-    f"{line}\n"
-    for line in (
-        "green tea is what they had|and what they had was cold|the tea was cold and green|they had what they want"
-        "ed then|is it what she wanted then|it was green and she left|she left what she had cold|the cold is what it"
-        " is|and then they left the tea|had she wanted what they had"
-    ).split("|")
-)
+LONG = """\
+green tea is what they had
+and what they had was cold
+the tea was cold and green
+they had what they wanted then
+is it what she wanted then
+it was green and she left
+she left what she had cold
+the cold is what it is
+and then they left the tea
+had she wanted what they had
+"""
 ONE_WORD = "Vamos\nnos\n\nmar\n"
 
 
@@ -42,7 +46,7 @@ def test_training_on_prose_is_refused_unless_told(fine, refused, text):
         "Berlin B-LOC\nParis B-LOC\nRome B-LOC\n",
         "Das ART\nIst VAFIN\nGut ADJD\n. $.\n",
         "Dogs dog\nBark bark\nCats cat\nSleep sleep\n",
-        "is be\nwas be\nthe the\nThe the\nbe be\ndogs dog\ndog dog\nran run\nrun run\n. .\nhas have\nhave have\n\na a\n",
+        "is be\nwas be\nthe the\nThe the\nbe be\ndogs dog\ndog dog\nran run\nrun run\n. .\nhas have\n\na a\n",
         "He prep.\ntold v.\n\nme pron.\n\nsays v.\nit pron.\ntells v.\n",
         "This\tis.\nThat\tis.\nHere\tis.\n",
     ],
@@ -80,7 +84,9 @@ def test_a_tagger_of_conllu_labels_one_word_a_line(fine, refused):
     expected = [["1", "Vamos", "VERB"], ["2", "nos", "PRON"], [], ["1", "mar", "NOUN"], []]
     for source in ("words.txt", "-"):
         out = fine("predict", "model", source, stdin=ONE_WORD.encode())[0].decode()
-        assert [[field for field in line.split("\t") if field not in ("", "_")] for line in out.splitlines()] == expected
+        assert [
+            [field for field in line.split("\t") if field not in ("", "_")] for line in out.splitlines()
+        ] == expected
     assert fine("inspect", "model", "--explain", "words.txt")[0].count(b"\nVamos") > 0
     Path("prose.txt").write_text(PLAIN)
     assert refused("predict", "model", "prose.txt").startswith("prose.txt: neither CoNLL-U, which has tabs, nor one")

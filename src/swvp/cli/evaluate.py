@@ -64,8 +64,8 @@ def evaluate(
         typer.Option("--phrases/--no-phrases", help="Score phrases as conlleval does.", show_default="if B-, I-, O"),
     ] = None,
     confusion: Annotated[int, typer.Option(help="Show this many of the most frequent confusions.", metavar="N")] = 0,
-    samples: Annotated[int, typer.Option(help="Samples of each test of --compare.", min=1)] = 10_000,
-    seed: Annotated[int, typer.Option(help="Decides the samples.", min=0)] = 0,
+    samples: Annotated[int, typer.Option(help="Samples of each test of --compare.")] = 10_000,
+    seed: Annotated[int, typer.Option(help="Decides the samples.")] = 0,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write everything to this file; - writes only that, to the output.")
     ] = None,
@@ -76,7 +76,7 @@ def evaluate(
 
     Trees are scored as the CoNLL scorers do: UAS, LAS, with and without punctuation, by label, length and more.
     """
-    from swvp.data.table import is_conllu
+    from swvp.data.table import check_encoding, is_conllu
     from swvp.tagging.align import check_same_tokens
     from swvp.tagging.labelled import Labelled, read_labelled
     from swvp.tagging.layout import TARGETS
@@ -87,6 +87,9 @@ def evaluate(
         raise InputError("only one file can be - (standard input)")
     if confusion < 0:
         raise InputError(f"--confusion must be at least 0, not {confusion}")
+    if samples < 1:
+        raise InputError(f"samples must be at least 1, not {samples}")
+    check_encoding(encoding)
     if trees:
         labels = {"--column": column, "--target": target, "--train": train, "--phrases": phrases}
         for name, value in labels.items():

@@ -24,7 +24,7 @@ class Command(TyperCommand):
             missing = [param for param in self.get_params(ctx) if param.required and not values.get(param.name or "")]
             if len(missing) < 2:
                 raise
-            ctx.fail(f"Missing {' and '.join(map(hint, missing))}.")
+            return ctx.fail(f"Missing {' and '.join(map(hint, missing))}.")  # type: ignore[no-any-return]
 
 
 def hint(param: Any) -> str:

@@ -98,14 +98,18 @@ def tell_unreachable(messages: Console, treebank: Treebank, parser: Parser) -> N
 
 def tell_roots(messages: Console, treebank: Treebank, one_root: bool | None) -> None:
     """Say how many roots predictions have, where training trees have several."""
-    trees, share = treebank.several_roots, treebank.several_roots / treebank.number_of_sentences
+    trees = treebank.several_roots
     if not trees or one_root is False:
         return
-    what = f"{trees:,} training trees ({100 * share:.1f} %) have several roots"
     if one_root or has_one_root(treebank):
-        messages.print(f"note: {what}, predictions have one (--several-roots allows more)")
+        messages.print(
+            f"note: {trees:,} training trees have several roots, predictions have one (--several-roots allows more)"
+        )
     else:
-        messages.print(f"{what}: so may predictions (--one-root allows one only)")
+        share = 100 * trees / treebank.number_of_sentences
+        messages.print(
+            f"{trees:,} training trees ({share:.1f} %) have several roots: so may predictions (--one-root allows one)"
+        )
 
 
 def tell_scores(messages: Console, parser: Parser, dev: Treebank) -> None:

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from swvp.data.files import read_bytes
 from swvp.data.table import Table, is_conllu, table_of
 from swvp.errors import InputError
@@ -14,6 +16,7 @@ from swvp.parsing.parser import Parser
 from swvp.parsing.tokens import EMPTY
 from swvp.parsing.treebank import WITHOUT_HEADS, Treebank, treebank_of_table, write_trees
 from swvp.storage.container import kind_of
+from swvp.structures.tree.dual import LONG
 from swvp.tagging import model as taggers
 from swvp.tagging.layout import layout_for_predicting, read_corpus, write_labels
 from swvp.tagging.prose import refuse_prose
@@ -80,8 +83,21 @@ def parse(parser: Parser, table: Table) -> bytes:
             "than it could",
             file=sys.stderr,
         )
+    tell_long(parser, treebank)
     heads, labels = parser.predict_trees(treebank)
     return write_trees(table, heads, labels)
+
+
+def tell_long(parser: Parser, treebank: Treebank) -> None:
+    """Say that the search for trees of long sentences is bounded."""
+    long = int(np.count_nonzero(np.diff(treebank.offsets) > LONG))
+    if long and parser.order == 2 and not parser.projective:
+        what = "sentence has" if long == 1 else "sentences have"
+        print(
+            f"note: {treebank.name}: {long:,} {what} more than {LONG} words: the search for the best tree may be cut "
+            "short there",
+            file=sys.stderr,
+        )
 
 
 def shown(line: bytes, encoding: str) -> str:

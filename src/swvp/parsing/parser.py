@@ -47,8 +47,8 @@ EXACT_SIZE = 2**24
 """Places of the exact mode; half of them can be taken."""
 
 
-FEW_ROOTS = 0.01
-"""Up to this share of trees with several roots, predictions have one."""
+FEW_ROOTS = 0.05
+"""Up to this share of trees with several roots, predictions have one: there it does no harm, see docs/parser.md."""
 
 
 class Parser(TrainingOptions, ParserAsking):

@@ -116,9 +116,9 @@ def blocks(sizes: Ints) -> list[tuple[int, int]]:
     return list(zip([0, *cuts.tolist()], [*cuts.tolist(), len(sizes) - 1], strict=True))
 
 
-def check_l2(l2: object) -> None:
+def check_l2(l2: Any) -> None:
     """Refuse what is no weight of the squared norm."""
-    if not (isinstance(l2, numbers.Real) and 0 <= l2 < np.inf):
+    if not (isinstance(l2, numbers.Real) and 0 <= float(l2) < np.inf):
         raise InputError(f"l2 must be a number of at least 0, not {l2!r}")
 
 

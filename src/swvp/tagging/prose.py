@@ -30,7 +30,7 @@ __all__ = ["refuse_prose"]
 ENOUGH = 3
 SOME_LINES, MANY_LINES = 3, 10
 OFTEN, HALF, NEARLY_ALL = 0.1, 0.5, 0.8
-ENDS = (".", "!", "?", "…", '."', ".”", ".)", "。", "！", "？", "।", "؟", "۔")  # noqa: RUF001
+ENDS = (".", "!", "?", "…", '."', ".”", ".)", "。", "！", "？", "।", "؟", "۔")
 
 
 def refuse_prose(table: Table, tagger: Any = None, layout: Layout | None = None) -> None:
