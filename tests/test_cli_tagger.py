@@ -146,7 +146,8 @@ def test_columns_can_be_named_and_left_out(trained, fine, refused):
     assert refused(*command, "word,upos") == "the label 'upos' cannot be one of the columns that features see"
     assert refused(*command, "word,lema").startswith("unknown column 'lema' (did you mean 'lemma'?)")
     assert refused(*command, "word,word") == "the column 'word' is named twice"
-    assert "the features 'chunk' need columns named word, pos, there are word, lemma" in refused(*command, "word,lemma")
+    line = refused(*command, "word,lemma", "--features", "chunk")
+    assert "the features 'chunk' need columns named word, pos, there are word, lemma" in line
 
 
 # ---------------------------------------------------------------- options
