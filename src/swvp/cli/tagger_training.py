@@ -39,6 +39,8 @@ def train_tagger(options: RunOptions, files: TaggerFiles, **settings: Any) -> No
     conllu = bool(files.conllu) or is_conllu(options.train)
     tagger = Tagger(**settings)
     tagger.check()
+    if options.tune and tagger.rule == "crf":
+        raise InputError("--tune tries rules of the perceptron: leave out --rule crf")
     tried = candidates(options.rules, options.betas, settings["C"]) if options.tune else []
     needed = [f"{options.train}: {NO_TARGET}"] if conllu and files.label is None else []
     check_run(options, patience=settings["patience"], needed=needed)
