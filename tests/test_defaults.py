@@ -109,6 +109,13 @@ def test_in_doubt_held_out_sentences_decide(labels, pos, tried):
         assert set(seen) == tried
 
 
+def test_another_preset_than_the_likeliest_must_be_clearly_better():
+    labels = typed(PER="slot", LOC="other")[:2] + ["O"] * 4
+    for other, best in ((0.705, "ner"), (0.715, "pos")):
+        scores = {"ner": 0.7, "chunk": 0.5, "pos": other}
+        assert chosen(labels, sentences=200, score=lambda name, *_, scores=scores: scores[name])[0] == best
+
+
 @pytest.mark.parametrize(
     ("labels", "preset"),
     [(typed(PER="x", LOC="y")[:2] + ["O"] * 4, "ner"), (["B-a", "I-a", "B-b", "I-b", "O", "B-a"], "chunk")],
