@@ -27,8 +27,8 @@ from swvp.structures.tree.second import SecondOrder
 __all__ = ["contributions", "explain", "sentence_columns", "top_features"]
 
 ROOT, NO_HEAD = "0 (root)", "(none)"
-MOST_STEPS = {1: 200_000_000, 2: 20_000_000}
-"""By order: sentences of up to 584 or 271 words are explained whole."""
+MOST_STEPS = 20_000_000
+"""So sentences of up to 271 words are explained whole."""
 
 
 def sentence_columns(treebank: Treebank, i: int, columns: Columns | None = None) -> SentenceColumns:
@@ -59,8 +59,7 @@ def explain(parser: Any, treebank: Treebank, word: int | None = None, n: int = 5
     size = treebank.sentence(0).stop
     if word is not None and not (isinstance(word, numbers.Integral) and 1 <= word <= size):
         raise InputError(f"there is no word {word!r}: the sentence has words 1 to {size}")
-    order = 2 if isinstance(problem, SecondOrder) else 1
-    words = range(1, words_explained(size, order) + 1) if word is None else [int(word)]
+    words = range(1, words_explained(size) + 1) if word is None else [int(word)]
     some = f" (the first {len(words)} of {size} words)" if word is None and len(words) < size else ""
     if isinstance(problem, SecondOrder):
         return explain_parts(parser, problem, treebank, words, n, some)
@@ -88,9 +87,9 @@ def explain(parser: Any, treebank: Treebank, word: int | None = None, n: int = 5
     return WeightTable(title + some, ("word", "head", "score", "second", "its score", "feature", "difference"), rows)
 
 
-def words_explained(size: int, order: int) -> int:
+def words_explained(size: int) -> int:
     """How many words of a sentence are explained at once: another tree is searched for each, in about size² steps."""
-    return min(size, max(1, MOST_STEPS[order] // size**2))
+    return min(size, max(1, MOST_STEPS // size**2))
 
 
 def explain_parts(
