@@ -1,10 +1,12 @@
 """Readings of the paper that a rule may choose, and what is refused with its reason."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 from problems import as_chain, random_sequences
-from swvp import SequenceTagger
+from swvp import DependencyParser, SequenceTagger
 from swvp.errors import InputError
 from swvp.estimator import StructuredPerceptron
 from swvp.learning.perceptron import passes
@@ -12,6 +14,7 @@ from swvp.learning.rule import UpdateRule, as_rule
 from swvp.structures import operations
 from swvp.structures.chain.indicator import new_model
 from test_gamma import gamma_of
+from trees import toy
 
 
 @pytest.mark.parametrize(
@@ -148,3 +151,15 @@ def test_another_length_is_an_error_that_names_the_way_out():
 
     with pytest.raises(InputError, match="variable_length = True"):
         StructuredPerceptron(Fixed()).fit([("b", "a")], [("a",)])
+
+
+def test_a_parser_says_that_a_rule_of_the_paper_has_a_margin_unless_told():
+    X, y = toy(count=5)
+    with pytest.warns(
+        UserWarning, match="rule csp is trained with a margin of 1; margin 0 is the algorithm of the pap"
+    ):
+        DependencyParser(rule="csp", epochs=1).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        DependencyParser(rule="csp", margin=0, epochs=1).fit(X, y)
+        DependencyParser(epochs=1).fit(X, y)

@@ -42,8 +42,9 @@ class DependencyParser(Parser, BaseEstimator):  # type: ignore[misc]
     prune_heads, prune_threshold : int, float or None
         In second order: a word keeps at most so many heads, each at least so many times as probable as its best one; if
         None, 0.003, or 0.0003 for projective trees.
-    margin : float
-        By how much gold arcs must win in training; 0 is the perceptron of the paper.
+    margin : float, optional
+        By how much gold arcs must win in training, 1 by default, for every rule; 0 is the perceptron of the paper, so
+        the paper's CSP is ``rule="csp", margin=0``.
     hashed : int or None
         How many weights, a power of 2: features that share one share its weight. None: each has its own.
     labels : bool

@@ -12,7 +12,7 @@ from swvp.cli.exclusive import one_training
 from swvp.cli.output import new_console
 from swvp.cli.training import Run, RunOptions, check_run, kept_pass, tell_unseen
 from swvp.parsing.evaluate import evaluate_trees
-from swvp.parsing.parser import Parser, has_one_root
+from swvp.parsing.parser import MARGIN, Parser, has_one_root, margin_note
 from swvp.parsing.rules import candidates
 from swvp.parsing.treebank import Treebank, read_treebank
 from swvp.structures.chain.templates import read_templates
@@ -29,8 +29,9 @@ __all__ = ["train_parser"]
 def train_parser(options: RunOptions, *, order: int, features: str | None, **settings: Any) -> None:
     """Read, train or tune, save; say what happens. The settings are those of Parser."""
     messages = new_console(stderr=True)
-    parser = Parser(order=order, **settings)
-    parser.check()
+    told = settings["margin"]
+    parser = Parser(order=order, **(settings | {"margin": MARGIN if told is None else told}))
+    rule = parser.check()
     tried = candidates(options.rules, options.betas, settings["C"]) if options.tune else []
     check_run(options, patience=settings["patience"])
     parser.features = None if features is None else read_features(features, order)
@@ -40,6 +41,8 @@ def train_parser(options: RunOptions, *, order: int, features: str | None, **set
     messages.print(described("training", treebank))
     tell_unreachable(messages, treebank, parser)
     tell_roots(messages, treebank, parser.one_root)
+    if told is None and not options.tune and (note := margin_note(parser.rule, rule)) is not None:
+        messages.print(f"note: {note} (--margin 0)")
     if dev is not None:
         messages.print(described("development", dev))
     if order == 2 and parser.prune:

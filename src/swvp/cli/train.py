@@ -193,7 +193,10 @@ def parser(
             show_default="0.003 or, projective, 0.0003",
         ),
     ] = None,
-    margin: Annotated[float, typer.Option(help="By how much gold arcs must win; 0 is the perceptron's.")] = 1.0,
+    margin: Annotated[
+        float | None,
+        typer.Option(help="By how much gold arcs must win; 0 is the perceptron's.", show_default="1"),
+    ] = None,
     hashed: Annotated[int, typer.Option(help="How many weights; a power of 2.")] = 2**22,
     exact: Annotated[bool, typer.Option("--exact", help="A weight of its own for each feature (slower).")] = False,
     rule: Annotated[

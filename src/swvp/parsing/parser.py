@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import numbers
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -45,6 +46,7 @@ __all__ = ["TREE_BETA", "Parser"]
 TREE_BETA = 0.5
 LABEL_RULE = "a-wm:segments:sqrt"
 EXACT_SIZE = 2**24
+MARGIN = 1.0
 """Places of the exact mode; half of them can be taken."""
 
 
@@ -91,7 +93,7 @@ class Parser(TrainingOptions, ParserAsking):
         prune: bool = True,
         prune_heads: int = MOST,
         prune_threshold: float | None = None,
-        margin: float = 1.0,
+        margin: float | None = None,
         hashed: int | None = 2**22,
         labels: bool = True,
         patience: int | None = None,
@@ -201,7 +203,7 @@ class Parser(TrainingOptions, ParserAsking):
         if self.pruner_ is not None:
             epochs = 1 if more else EPOCHS
             self.pruner_.fit(nodes, heads, orders=generator(self.random_state), epochs=epochs, more=more)
-        problem = self._problem(nodes, heads, on_grid(float(self.margin)))
+        problem = self._problem(nodes, heads, on_grid(self._margin(rule)))
         model: Any
         if isinstance(problem, Arcs):
             model = new_model(problem, size, exact=exact)
@@ -239,9 +241,15 @@ class Parser(TrainingOptions, ParserAsking):
         if self.hashed is not None and self.hashed > MOST_WEIGHTS:
             raise InputError(f"hashed must be at most {MOST_WEIGHTS}, not {self.hashed}")
         check_pruning(self.prune_heads, self.prune_threshold)
-        if not isinstance(self.margin, numbers.Real) or not 0 <= self.margin < np.inf:
+        if self.margin is not None and not (isinstance(self.margin, numbers.Real) and 0 <= self.margin < np.inf):
             raise InputError(f"margin must be a number of at least 0, not {self.margin!r}")
         return rule
+
+    def _margin(self, rule: UpdateRule) -> float:
+        """The margin; a default that makes a rule of the paper another one is told."""
+        if self.margin is None and (note := margin_note(self.rule, rule)) is not None:
+            warnings.warn(note, stacklevel=2)
+        return MARGIN if self.margin is None else float(self.margin)
 
     def finish(self, training: Training) -> Self:
         """Take the weights and the history of a training of trees."""
@@ -407,6 +415,13 @@ class TreeDevelopment:
     def score(self, weights: Weights, model: ArcModel) -> float:
         """The share of words with the right head."""
         return float(np.mean(self.parser._predict_heads(self.problem, weights["w"], model.owners) == self.gold))
+
+
+def margin_note(given: str | UpdateRule | None, rule: UpdateRule) -> str | None:
+    """What a user who asks for a rule of the paper, but for no margin, should know."""
+    if given is None or all(stage.step == "mira" for stage in rule.stages):
+        return None
+    return f"rule {rule.name} is trained with a margin of {MARGIN:g}; margin 0 is the algorithm of the paper"
 
 
 def has_one_root(treebank: Treebank) -> bool:
