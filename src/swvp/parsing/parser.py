@@ -4,7 +4,6 @@ command line can do without."""
 from __future__ import annotations
 
 import dataclasses
-import numbers
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -12,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from swvp.checks import shown
 from swvp.data.table import Column
 from swvp.errors import InputError
 from swvp.learning.perceptron import Epoch, generator
@@ -169,17 +169,16 @@ class Parser(TrainingOptions, ParserAsking):
 
     def start(self, treebank: Treebank, dev: Treebank | None = None, *, more: bool = False) -> Training:
         """A training of trees, to be run and watched; `finish` takes its weights. With `more` it goes on."""
-        if self.order not in (1, 2):
-            raise InputError(f"order must be 1 (arcs) or 2 (arcs, siblings and grandparents), not {self.order!r}")
+        if self.order not in (1, 2) or isinstance(self.order, bool):
+            raise InputError(f"order must be 1 (arcs) or 2 (arcs, siblings and grandparents), not {shown(self.order)}")
         rule = self._rule()
         self._check_whole(["epochs", "n_jobs"], optional=["patience", "hashed"])
         if self.hashed is not None and self.hashed & (self.hashed - 1):
             raise InputError(f"hashed must be a power of 2, as 2**22, not {self.hashed}")
         if self.hashed is not None and self.hashed > MOST_WEIGHTS:
-            raise InputError(f"hashed must be at most {MOST_WEIGHTS}, not {self.hashed}")
+            raise InputError(f"hashed must be at most {MOST_WEIGHTS}, not {shown(self.hashed)}")
         check_pruning(self.prune_heads, self.prune_threshold)
-        if not isinstance(self.margin, numbers.Real) or not 0 <= self.margin < np.inf:
-            raise InputError(f"margin must be a number of at least 0, not {self.margin!r}")
+        self._check_real("margin")
         heads = treebank.trees
         columns = columns_of(treebank)
         more = more and hasattr(self, "coef_")

@@ -159,6 +159,7 @@ class Tagger(TrainingOptions, Asking):
         crf = self.rule == "crf"
         rule = as_rule("csp") if crf else self._rule()
         self._check_whole(["epochs", "minimum_count", "n_jobs"], optional=["patience", "hashed"])
+        self._check_real("l2")
         if corpus.labels is None or not corpus.tokens:
             raise InputError("no tokens to learn from")
         more = more and hasattr(self, "coef_")
