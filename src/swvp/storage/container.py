@@ -204,6 +204,8 @@ def check_names(manifest: dict[str, Any], names: ArrayNames) -> None:
     """There must be just the arrays that a file with this description has."""
     try:
         known = set(names(manifest["meta"]))
+    except InputError as error:
+        raise DamagedError(str(error)) from None
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise DamagedError(f"its parts do not fit together ({type(error).__name__}: {error})") from None
     found = {entry["name"] for entry in manifest["arrays"]}

@@ -20,7 +20,7 @@ from swvp.structures.operations import refresh
 from swvp.training.options import epochs_of, scores_of
 from swvp.training.training import Training, sum_of, weight_names
 
-__all__ = ["Data", "remove_checkpoint", "resume", "save_checkpoint", "stamp"]
+__all__ = ["Data", "remove_checkpoint", "remove_leftovers", "resume", "save_checkpoint", "stamp"]
 
 
 class Data(Protocol):
@@ -123,6 +123,11 @@ def resume(path: Path, training: Training, stamped: dict[str, Any]) -> bool:
 def remove_checkpoint(path: Path) -> None:
     """Remove the file, and what a process that was killed while writing it has left."""
     path.unlink(missing_ok=True)
+    remove_leftovers(path)
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove what a process that was killed while writing a file has left beside it."""
     for left in path.parent.iterdir():
         if re.fullmatch(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}", left.name) and left.is_file():
             left.unlink(missing_ok=True)
