@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import datetime
 import signal
 import sys
 import tempfile
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import checkpoints, corpora, killing, models
+from . import checkpoints, corpora, killing, models, todays_seed
 
 CAMPAIGNS = {"models": models, "checkpoints": checkpoints, "corpora": corpora, "killing": killing}
 SLOW = 60
@@ -26,7 +25,7 @@ SLOW = 60
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--minutes", type=float, default=2.0, help="how long, for all campaigns together")
-    parser.add_argument("--seed", type=int, default=int(datetime.date.today().strftime("%Y%m%d")), help="today's date")
+    parser.add_argument("--seed", type=int, default=todays_seed(), help="today's date unless given")
     parser.add_argument("--only", choices=CAMPAIGNS, action="append", help="this campaign; give it again for more")
     parser.add_argument("--round", type=int, help="only the round of this number")
     given = parser.parse_args()

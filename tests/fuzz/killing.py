@@ -1,4 +1,4 @@
-"""Owns the campaign of killed trainings: SIGKILL at random times, the same command again, and the same bytes in the end.
+"""Owns the campaign of killed trainings: SIGKILL at random times, the same command again, the same bytes in the end.
 
 A training is run once undisturbed; then rounds kill it a few times, whatever it is doing, and let it end.
 """
