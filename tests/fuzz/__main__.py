@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import resource
 import signal
 import sys
 import tempfile
@@ -20,6 +21,8 @@ from . import checkpoints, corpora, killing, models, todays_seed
 CAMPAIGNS = {"models": models, "checkpoints": checkpoints, "corpora": corpora, "killing": killing}
 SLOW = 60
 """A round that takes more seconds hangs, as a rule; the killing of runs takes longer."""
+MUCH = 2**31
+"""Bytes that no round may take: all files are small."""
 
 
 def main() -> int:
@@ -61,11 +64,18 @@ def run(name: str, seed: int, seconds: float, only: int | None = None) -> tuple[
 
 def checked(round_of: Callable[[np.random.Generator], str | None], rng: np.random.Generator, name: str) -> str | None:
     """What went wrong in a round, whatever it was."""
+    before = peak()
     try:
         with limited(10 * SLOW if name == "killing" else SLOW):
-            return round_of(rng)
+            what = round_of(rng)
     except Exception:
         return traceback.format_exc()
+    return what if what or peak() <= max(before, MUCH) else f"it took {peak() / 2**30:.1f} GB of memory"
+
+
+def peak() -> int:
+    """The most memory that this process has used, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 @contextlib.contextmanager

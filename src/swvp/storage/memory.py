@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from swvp.errors import InputError
 
-__all__ = ["MOST_MEMORY", "PLUS", "TIMES", "Memory", "touched"]
+__all__ = ["MOST_MEMORY", "PLUS", "TIMES", "Memory", "limit", "room_for", "touched"]
 
 TIMES, PLUS = 64, 2**29
 """The weights of a model take at most TIMES the size of its file and PLUS bytes."""
@@ -42,15 +42,14 @@ class Memory:
     ) -> NDArray[Any]:
         """An array with these values at these places of its flat form, 0 elsewhere."""
         size = math.prod(shape) * np.dtype(dtype).itemsize
-        taken = touched(places, np.dtype(dtype).itemsize)
-        scattered = size >= LARGE and taken < size / 2
-        self.left -= taken if scattered else size
+        needed = room_for(places, size, np.dtype(dtype).itemsize)
+        self.left -= needed
         if self.left < 0:
             raise InputError(
-                f"its weights would take more than {TIMES} times the memory of the file: if you trust it, "
+                f"its weights would take much more memory than the size of the file: if you trust it, "
                 f"set {MOST_MEMORY} to what it may take, as {MOST_MEMORY}=16G"
             )
-        result = few_pages(size, dtype) if scattered else np.zeros(math.prod(shape), dtype)
+        result = few_pages(size, dtype) if needed < size else np.zeros(math.prod(shape), dtype)
         result[places] = values
         return result.reshape(shape)
 
@@ -64,6 +63,12 @@ def limit(size: int) -> float:
     if found is None:
         raise InputError(f"{MOST_MEMORY} is a number of bytes, as 500M or 16G, not '{given}'")
     return int(found[1]) * UNITS[found[2]]
+
+
+def room_for(places: NDArray[Any], size: int, itemsize: int) -> int:
+    """How many bytes an array of `size` bytes takes, of which only these places are not 0: less, if they are few."""
+    pages = touched(places, itemsize)
+    return pages if size >= LARGE and pages < size / 2 else size
 
 
 def touched(places: NDArray[Any], itemsize: int) -> int:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from swvp.errors import InputError
 from swvp.storage.container import ArrayNames, Contents, read_container, write_container
-from swvp.storage.memory import MOST_MEMORY, PLUS, TIMES, Memory, touched
+from swvp.storage.memory import MOST_MEMORY, PLUS, TIMES, Memory, room_for
 
 __all__ = [
     "ROWS",
@@ -98,7 +98,7 @@ def save_model(
     allowed = TIMES * path.stat().st_size + PLUS
     if sum(array.nbytes for array in weights) <= allowed:
         return
-    taken = sum(touched(np.flatnonzero(array), array.itemsize) for array in weights)
+    taken = sum(room_for(np.flatnonzero(array), array.nbytes, array.itemsize) for array in weights)
     if taken > allowed:
         warnings.warn(
             f"{path} takes {taken / 2**30:.1f} GB of memory, much for its size: to load it, set the environment "
