@@ -83,6 +83,14 @@ def test_a_rule_refuses_numbers_that_are_none(field, value):
         UpdateRule(**{field: value})
 
 
+@pytest.mark.parametrize("n", [HUGE, BEYOND], ids=shown)
+def test_more_rows_than_there_are_is_all_of_them(n):
+    tagger = SequenceTagger(epochs=1, random_state=0).fit(X, Y)
+    assert len(tagger.top_features(n=n).rows) == np.count_nonzero(tagger.coef_)
+    assert tagger.top_transitions(n=n).rows
+    assert tagger.explain(X[0], n=n).rows
+
+
 def test_a_seed_of_128_bits_is_one(tmp_path):
     SequenceTagger(epochs=1, random_state=2**128 - 1).fit(X, Y).save(tmp_path / "model")
     assert SequenceTagger.load(tmp_path / "model").random_state == 2**128 - 1

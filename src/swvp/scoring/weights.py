@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any, NamedTuple
 
-from swvp.checks import is_whole, shown
+from swvp.checks import shown
 from swvp.errors import InputError
 from swvp.scoring.html import html_table
 
@@ -37,5 +38,5 @@ class WeightTable(NamedTuple):
 
 def check_count(name: str, value: Any, least: int = 0) -> None:
     """Refuse what is no whole number of at least `least`."""
-    if not is_whole(value, least):
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
         raise InputError(f"{name} must be a whole number of at least {least}, not {shown(value)}")
