@@ -100,7 +100,7 @@ class PlainSearch:
         return stages[t - 1][0][1], t > n
 
 
-def train(problem, X, Y, w, *, width, fix, epochs, rule):
+def train(problem, X, Y, w, *, width, fix, epochs, rule, exact=True):
     """SWVP with beam search; returns the last weights, the naive average and the margins of z^t of each update."""
     w, every_w, cuts, largest = w.copy(), [], [], 0.0
     for _ in range(epochs):
@@ -121,16 +121,16 @@ def train(problem, X, Y, w, *, width, fix, epochs, rule):
                 margins = [float(w @ d) for d in deltas]
                 largest = max(largest, *map(abs, margins))
                 parts = {name: getattr(rule, name) for name in ("gamma", "approach", "beta", "impose")}
-                amounts = twin.update(margins, twin.RELATIVE_ZERO * largest, **parts)
+                amounts = twin.update(margins, *twin.zeros(largest, exact), **parts)
                 terms = [(1.0, delta(wrong), len(wrong))]
                 whole = float(w @ terms[0][1])
                 if amounts is not None:
                     terms = [(g, deltas[j], len(sets[j])) for j, g in amounts.items()]
                 else:
                     largest = max(largest, abs(whole))
-                if amounts is not None or whole <= twin.RELATIVE_ZERO * largest:
+                if amounts is not None or whole <= twin.zeros(largest, exact)[0]:
                     cuts.append((len(z), end, whole))
-                    w = w + sum(twin.length(rule.step, rule.C, terms, w) * g * d for g, d, _ in terms)
+                    w = w + twin.change(rule.step, rule.C, terms, w, exact)
             every_w.append(w)
         if not mistakes:
             break

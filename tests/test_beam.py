@@ -66,7 +66,8 @@ def test_training_with_each_fix_gives_the_weights_of_the_twin(rule, order, fix, 
         model, w = started(rng, order=order, width=width, barrier=barrier)
         problem = as_search(as_chain(X, Y, valued=width == 2), fix)
         history = list(passes(problem, model, as_rule(rule), examples=len(X), epochs=3))
-        last, mean, cuts = train(plain, X, Y, w, width=width, fix=fix, epochs=3, rule=as_rule(rule))
+        given = {"width": width, "fix": fix, "epochs": 3, "rule": as_rule(rule), "exact": width != 2}
+        last, mean, cuts = train(plain, X, Y, w, **given)
         np.testing.assert_allclose(operations.weights(model), last, atol=1e-9)
         np.testing.assert_allclose(operations.averaged_weights(model, len(history) * len(X)), mean, atol=1e-9)
         assert sum(epoch.updates for epoch in history) == len(cuts)

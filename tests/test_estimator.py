@@ -50,7 +50,7 @@ def test_a_clone_learns_the_same():
 
 
 def test_get_params_names_every_parameter():
-    names = {"problem", "rule", "beta", "epochs", "average", "shuffle", "random_state"}
+    names = {"problem", "rule", "beta", "epochs", "average", "vote", "shuffle", "random_state"}
     assert set(StructuredPerceptron(Votes()).get_params()) == names
 
 
@@ -204,7 +204,8 @@ def test_initial_weights_that_separate_stay_as_they_are():
     chain, X, Y, w = separable_sequences(np.random.default_rng(43), examples=6, symbols=3, labels=2, length=3)
     learner = StructuredPerceptron(chain).fit(X, Y, initial=w)
     assert len(learner.history_) == 1
-    np.testing.assert_array_equal(learner.coef_, w)
+    np.testing.assert_array_equal(learner.last_coef_, w)
+    np.testing.assert_allclose(learner.averaged_coef_, w, rtol=1e-9)
 
 
 def test_initial_weights_are_not_changed_in_place():

@@ -83,3 +83,34 @@ def test_cycles_weighed_alike_and_added_up_are_the_collins_perceptron(matching):
         StructuredPerceptron(matching.Assignment(), rule=r, epochs=3, random_state=0).fit(X, Y) for r in (rule, "csp")
     )
     np.testing.assert_allclose(cycles.last_coef_, csp.last_coef_, atol=1e-9)
+
+
+# ---------------------------------------------------------------- bounds.py
+
+
+@pytest.fixture(scope="module")
+def bounds():
+    """What bounds.py prints: {(features, rule, n): (mistakes, back-offs, error, bound, mixed), …}."""
+    command = [sys.executable, str(EXAMPLES / "bounds.py")]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    assert printed.stderr == ""
+    rows = [line.split() for line in printed.stdout.splitlines()[1:]]
+    return {(row[0], row[1], int(row[2])): [float(number) for number in row[3:]] for row in rows}
+
+
+def test_every_bound_is_above_the_error_and_the_mixed_one_is_not_larger(bounds):
+    assert len(bounds) == 12
+    for _, _, error, bound, mixed in bounds.values():
+        assert 0 < error <= mixed <= bound <= 2
+
+
+def test_swvp_on_positions_never_backs_off_and_has_a_smaller_bound_than_csp(bounds):
+    for n in (10, 40, 160):
+        _, back_offs, _, bound, _ = bounds["Positions", "a-uniform", n]
+        assert back_offs == 0
+        assert bound < bounds["Positions", "csp", n][3] / 2
+
+
+def test_the_bounds_say_something_where_there_are_enough_examples(bounds):
+    assert bounds["Positions", "csp", 160][3] < 1
+    assert bounds["Positions", "a-uniform", 160][3] < 0.5

@@ -12,11 +12,11 @@ from swvp.learning.rule import as_rule
 from swvp.structures.chain.indicator import new_model
 
 
-def gamma_of(scheme, margins, beta=1.0, zero=1e-10):
+def gamma_of(scheme, margins, beta=1.0, zero=1e-10, right=0):
     """The γ of some margins, scaled to sum 1 (or all 0)."""
     margins = np.array(margins, float)
     gamma = np.full(len(margins), np.nan)
-    weigh(GAMMAS.index(scheme), float(beta), margins, len(margins), zero, gamma)
+    weigh(GAMMAS.index(scheme), float(beta), margins, len(margins), right, zero, gamma)
     normalise(gamma, len(margins))
     return gamma
 
@@ -25,7 +25,7 @@ def chosen(margins, *, aggressive):
     """(the number of violations, the margins in use)."""
     margins = np.array(margins, float)
     index, used = np.empty(len(margins), np.int64), np.empty(len(margins))
-    violations, n = choose(margins, len(margins), 1e-10, aggressive, index, used)
+    violations, n = choose(margins, len(margins), 1e-10, aggressive, False, index, used)
     np.testing.assert_array_equal(used[:n], margins[index[:n]])
     return violations, used[:n].tolist()
 
@@ -82,7 +82,7 @@ def test_wmr_gives_most_to_the_largest_margin_in_absolute_value():
 def ranks_of(margins, n):
     """The ranks r behind ((n - r) / n)^1."""
     gamma = np.full(n, np.nan)
-    weigh(GAMMAS.index("wmr"), 1.0, np.array(margins, float), n, 0.0, gamma)
+    weigh(GAMMAS.index("wmr"), 1.0, np.array(margins, float), n, 0, 0.0, gamma)
     return np.rint(n - n * gamma).astype(int).tolist()
 
 
@@ -315,7 +315,7 @@ def test_scaling_the_features_scales_the_weights_and_changes_nothing_else(rule):
 
     X, Y = random_sequences(np.random.default_rng(10), examples=10, symbols=5, labels=3, longest=4)
     learners = [
-        StructuredPerceptron(Scaled(factor), rule=rule, epochs=5, random_state=0).fit(X, Y) for factor in (1, 1 / 8, 8)
+        StructuredPerceptron(Scaled(factor), rule=rule, epochs=5, random_state=0).fit(X, Y) for factor in (1, 2, 8)
     ]
     for learner in learners[1:]:
         np.testing.assert_allclose(learner.last_coef_ / learner.problem.factor, learners[0].last_coef_, atol=1e-12)

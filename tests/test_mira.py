@@ -16,6 +16,7 @@ from swvp.learning.rule import UpdateRule, as_rule
 from swvp.learning.sparse import dot, squared_norm, table
 from swvp.structures import operations
 from swvp.structures.chain import indicator
+from swvp.structures.exact import GRID
 from test_attributes import BARRIERS, PlainTagger, as_problem, random_examples, started
 from twin import train, train_k_best
 
@@ -62,7 +63,7 @@ class Votes:
 )
 def test_one_update_by_hand(rule, C, expected):
     learner = StructuredPerceptron(Votes(), rule=as_rule(rule, C=C), epochs=1).fit([None], [[1, 1, 1]])
-    np.testing.assert_allclose(learner.last_coef_, expected)
+    np.testing.assert_allclose(learner.last_coef_, expected, atol=GRID)
 
 
 def test_one_update_against_two_outputs_by_hand():
@@ -154,7 +155,7 @@ def test_after_an_update_that_is_not_cut_the_margin_is_the_loss(valued):
         list(passes(problem, model, as_rule("mira", C=1e6), examples=1, epochs=1))
         d = PlainTagger().joint_feature(X[0], Y[0]) - PlainTagger().joint_feature(X[0], guess)
         loss = sum(a != b for a, b in zip(Y[0], guess, strict=True))
-        np.testing.assert_allclose(operations.weights(model) @ d, loss, atol=1e-9)
+        np.testing.assert_allclose(operations.weights(model) @ d, loss, atol=1e-9 if valued else 100 * GRID)
 
 
 def test_no_step_is_longer_than_c():
@@ -165,7 +166,7 @@ def test_no_step_is_longer_than_c():
     list(passes(as_problem(X, Y, valued=False), model, as_rule("mira", C=1e-3), examples=1, epochs=1))
     d = PlainTagger().joint_feature(X[0], Y[0]) - PlainTagger().joint_feature(X[0], guess)
     assert d.any()
-    np.testing.assert_allclose(operations.weights(model) - start, 1e-3 * d, atol=1e-12)
+    np.testing.assert_allclose(operations.weights(model) - start, 1e-3 * d, atol=GRID)
 
 
 RULES = ["mira", "a-wm:mira", "b-softmin:segments:mira", "b-wmr:all:mira:impose", "a-optimal:pairs:mira"]
@@ -184,7 +185,7 @@ def test_tagger_generic_learner_and_twin_learn_the_same_weights(rule, valued, ba
         plain = PlainTagger(barrier)
         names = ("substructures", "gamma", "approach", "beta", "step", "C", "impose")
         fields = {name: getattr(given, name) for name in names}
-        last, mean, counts = train(plain, X, Y, start, epochs=3, **fields)
+        last, mean, counts = train(plain, X, Y, start, epochs=3, exact=not valued, **fields)
         generic = StructuredPerceptron(plain, rule=given, epochs=3, shuffle=False).fit(X, Y, initial=start)
         check_same(model, history, generic, last, mean, len(X))
         assert [(epoch.mistakes, epoch.back_offs) for epoch in history] == counts

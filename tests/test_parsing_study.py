@@ -9,7 +9,7 @@ import pytest
 
 from swvp.errors import InputError
 from swvp.experiments import journal, parsing_runs
-from swvp.experiments.parsing import DEFAULT_RULES, Settings, run_study, training_runs
+from swvp.experiments.parsing import DEFAULT_RULES, PAPER, Settings, run_study, training_runs
 from swvp.experiments.parsing_runs import Options, Run, is_swvp, measured, notation, train_once
 from swvp.experiments.parsing_summary import summarise
 from swvp.experiments.treebanks import find_sources, read_data
@@ -245,3 +245,40 @@ def test_what_counts_as_swvp():
         "csp-rest",
         "mira:5/1",
     ]
+
+
+def test_the_protocol_of_the_paper(sources):
+    settings = Settings(treebanks=sources[:1], **PAPER)
+    assert settings.rules == ("csp", "b-wm:parts")
+    assert settings.betas == (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
+    assert (settings.dev_sentences, settings.shuffle, settings.one_root) == (1000, False, False)
+    assert len(training_runs(settings)) == 2 * (1 + 10 + 1)
+
+
+def test_features_pruning_and_order_of_a_study_reach_its_parsers(sources, monkeypatch):
+    made = []
+    start = Parser.start
+
+    def watch(self, *arguments, **options):
+        made.append((self, start(self, *arguments, **options)))
+        return made[-1][1]
+
+    monkeypatch.setattr(Parser, "start", watch)
+    data = read_data(sources[0], sample_dev=False, sentences=None, seed=0)
+    options = Options(1, 0, False, 2**10, features=((1, "light"),), shuffle=False, one_root=False)
+    train_once(options, data, Run("a", 1, "csp"), threading.Event())
+    parser, training = made[-1]
+    assert (parser.features, parser.one_root, training.shuffle) == ("light", False, False)
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        (("turbo",), "one preset for each of the orders 1,2, not 1"),
+        (("second-order", "second-order"), "unknown features of order 1 'second-order'"),
+        (("first-order", "nothing"), "unknown features of order 2 'nothing'"),
+    ],
+)
+def test_features_are_presets_of_their_order(sources, features, message):
+    with pytest.raises(InputError, match=message):
+        Settings(treebanks=sources[:1], features=features)

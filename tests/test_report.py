@@ -48,6 +48,7 @@ def study(last, averaged=None, *, setups=(1,), datasets=2, betas=(0.5, 2.0), epo
     for setup, dataset, rule in itertools.product(setups, range(datasets), last):
         length = (passes or {}).get(rule, epochs)
         history = {"updates": [10] * length, "back_offs": [3] * length, "condition_2_failures": [1] * length}
+        history["mistakes"] = [*[350] * (length - 1), 0 if length < epochs else 350]
         for k, beta in enumerate(betas[:1] if rule in ("csp", "a-uniform") else betas):
             less = [0.02 * k - 0.001 * dataset + 0.003 * (length - n) for n in range(1, length + 1)]
             curves = {

@@ -148,8 +148,20 @@ def test_a_thousand_sentences_are_sampled_but_at_most_a_tenth(sentences, size):
 
 def test_too_few_sentences_to_sample_from(tmp_path):
     (source,) = find_sources([str(write(tmp_path / "bank", ["x.train", "x.test"], count=1))])
-    with pytest.raises(InputError, match="too few sentences to sample development data from"):
+    with pytest.raises(InputError, match="0 development sentences cannot be sampled from 1; give a DEV file"):
         read_data(source, sample_dev=False, sentences=None, seed=0)
+
+
+def test_as_many_sentences_are_sampled_as_asked_for(tmp_path):
+    (source,) = find_sources([str(write(tmp_path / "bank", UD, count=30))])
+    data = read_data(source, sample_dev=True, sentences=None, seed=0, dev_sentences=17)
+    assert (data.dev.number_of_sentences, data.train.number_of_sentences, data.whole.number_of_sentences) == (
+        17,
+        13,
+        30,
+    )
+    with pytest.raises(InputError, match=r"30 development sentences cannot be sampled from 30.*fewer --dev-sentences"):
+        read_data(source, sample_dev=True, sentences=None, seed=0, dev_sentences=30)
 
 
 def test_parts_have_only_their_own_words(tmp_path):

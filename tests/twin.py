@@ -6,6 +6,16 @@ import math
 import numpy as np
 
 RELATIVE_ZERO = 1e-10
+UNIT = 2.0**-24  # what the amounts of updates are multiples of, where φ counts features
+
+
+def to_units(x):
+    return math.floor(x / UNIT + 0.5) * UNIT
+
+
+def zeros(largest, exact):
+    """How large a margin, and a sum of γ · margin, may be and still count as 0."""
+    return UNIT / 2 if exact else RELATIVE_ZERO * largest, RELATIVE_ZERO * largest
 
 
 def sets_of(name, wrong):
@@ -22,7 +32,7 @@ def sets_of(name, wrong):
     if name == "single+full":
         return [(j,) for j in wrong] + ([tuple(wrong)] if k > 1 else [])
     if name == "all":
-        return [J for size in range(1, k + 1) for J in itertools.combinations(wrong, size)]
+        return [tuple(wrong[j] for j in range(k) if number >> j & 1) for number in range(1, 2**k)]
     runs = [[wrong[0]]]  # segments
     for j in wrong[1:]:
         if j == runs[-1][-1] + 1:
@@ -32,14 +42,15 @@ def sets_of(name, wrong):
     return [tuple(run) for run in runs]
 
 
-def gamma_of(name, margins, beta, zero):
+def gamma_of(name, margins, beta, zero, right):
     """Weights summing to 1, or None where the formula is 0/0."""
     n = len(margins)
     if name == "wm":
         raw = [abs(m) ** beta if abs(m) > zero else 0.0 for m in margins]
-    elif name == "wmr":
+    elif name in ("wmr", "wmr-printed"):
         order = sorted(range(n), key=lambda j: (-abs(margins[j]), j))
-        raw = [((n - order.index(j)) / n) ** beta for j in range(n)]
+        size = n + right if name == "wmr-printed" else n  # |JJ_x|
+        raw = [((size - order.index(j)) / size) ** beta for j in range(n)]
     elif name == "uniform":
         raw = [1.0] * n
     elif name == "softmin":
@@ -59,23 +70,35 @@ def gamma_of(name, margins, beta, zero):
     return [r / total for r in raw] if total > 0 else None
 
 
-def update(margins, zero, *, gamma, approach, beta, impose):
+def update(margins, zero, small, *, gamma, approach, beta, impose, right=0, literal=False):
     """γ of each mixed assignment, or None for a CSP update."""
     used = [j for j, m in enumerate(margins) if m <= zero or approach == "balanced"]
-    if not any(m <= zero for m in margins):
+    if not used or not (literal or any(m <= zero for m in margins)):
         return None
-    weights = gamma_of(gamma, [margins[j] for j in used], beta, zero)
+    weights = gamma_of(gamma, [margins[j] for j in used], beta, zero, right if approach == "balanced" else 0)
     if weights is None:
         return None
     weights = dict(zip(used, weights, strict=True))
+    if not (literal or any(g > 0 and margins[j] <= zero for j, g in weights.items())):
+        return None
     if impose:
-        while sum(g * margins[j] for j, g in weights.items()) > zero:
+        while sum(g * margins[j] for j, g in weights.items()) > small:
             weights[max(weights, key=lambda j: weights[j] * margins[j])] = 0.0
         total = sum(weights.values())
         if total <= 0:
             return None
         weights = {j: g / total for j, g in weights.items()}
     return weights
+
+
+def change(step, C, terms, w, exact):
+    """What an update adds to w, from its (γ, Δφ, |J|)."""
+    if exact:  # the first of the largest γ takes what is missing to Σγ = 1
+        rounded = [to_units(g) for g, _, _ in terms]
+        rounded[rounded.index(max(rounded))] += 1 - sum(rounded)
+        terms = [(g, delta, size) for g, (_, delta, size) in zip(rounded, terms, strict=True)]
+    factor = length(step, C, terms, w)
+    return sum((to_units(factor * g) if exact else factor * g) * delta for g, delta, _ in terms)
 
 
 def length(step, C, terms, w):
@@ -88,7 +111,9 @@ def length(step, C, terms, w):
     return min(C, max(0.0, missing / (d @ d))) if (d @ d) > 0 else 0.0
 
 
-def train(problem, X, Y, w, *, epochs, substructures, gamma, approach, beta, step, impose, C=1.0):
+def train(
+    problem, X, Y, w, *, epochs, substructures, gamma, approach, beta, step, impose, C=1.0, exact=True, literal=False
+):
     """Algorithm 2; returns the last weights, the naive average, and per pass (mistakes, back-offs)."""
     w = w.copy()
     every_w, history, largest = [], [], 0.0
@@ -109,16 +134,16 @@ def train(problem, X, Y, w, *, epochs, substructures, gamma, approach, beta, ste
                 margins = [float(w @ d) for d in deltas]
                 largest = max(largest, *map(abs, margins))
                 fields = {"gamma": gamma, "approach": approach, "beta": beta, "impose": impose}
-                weights = update(margins, RELATIVE_ZERO * largest, **fields)
+                fields |= {"right": len(y) - len(wrong), "literal": literal}
+                weights = update(margins, *zeros(largest, exact), **fields)
                 if weights is None:
                     back_offs += 1
                     terms = [(1.0, delta(wrong), len(wrong))]
                     largest = max(largest, abs(w @ terms[0][1]))
-                    assert w @ terms[0][1] <= RELATIVE_ZERO * largest  # for the search is exact
+                    assert w @ terms[0][1] <= zeros(largest, exact)[0]  # for the search is exact
                 else:
                     terms = [(g, deltas[j], len(sets[j])) for j, g in weights.items()]
-                factor = length(step, C, terms, w)
-                w = w + sum(factor * g * d for g, d, _ in terms)
+                w = w + change(step, C, terms, w, exact)
             every_w.append(w)
         history.append((mistakes, back_offs))
         if not mistakes:
@@ -158,7 +183,7 @@ def train_k_best(problem, X, Y, w, *, epochs, k, C):
                 losses = np.array([sum(a != b for a, b in zip(y, z, strict=True)) for z in wrong])
                 alpha = box_solution(deltas @ deltas.T, losses - deltas @ w, C)
                 updates += alpha.max() > 1e-9
-                w = w + alpha @ deltas
+                w = w + np.array([to_units(a) for a in alpha]) @ deltas
             every_w.append(w)
         history.append((mistakes, updates))
         if not mistakes:

@@ -1,12 +1,13 @@
-"""Owns how Python becomes compiled code: the decorator, its cache, and operations that every structure implements.
+"""Owns how Python becomes compiled code: the decorators, and operations that every structure implements.
 
-`kernel` compiles a function with Numba, releases the GIL while it runs and keeps the machine code on disk.
-`operation` declares a function with one implementation per structure: compiled code picks it by the type of
-the first argument, plain Python by its class, so one source serves both.
+`kernel` compiles a function with Numba, releases the GIL while it runs and keeps the machine code on disk
+(`swvp.cache`). `operation` declares a function with one implementation per structure: compiled code picks it by the
+type of the first argument, plain Python by its class, so one source serves both.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 from collections.abc import Callable
@@ -17,6 +18,7 @@ import numba
 from numba.extending import overload
 
 from swvp import __version__
+from swvp.cache import KernelCache
 
 __all__ = [
     "borrowing",
@@ -105,21 +107,9 @@ def compile_function(function: Function, **options: Any) -> Function:
     compiled = jit(**{"nogil": True, "_nrt": True, "no_cfunc_wrapper": True} | options)(function)
     if compiled is function:  # NUMBA_DISABLE_JIT=1
         return function
-    try:
-        compiled.enable_caching()
-        compiled._cache._cache_file._source_stamp = stamp(Path(function.__code__.co_filename))
-    except RuntimeError:  # no folder to write to: compile in each process
-        pass
+    with contextlib.suppress(RuntimeError):  # no source file: compile in each process
+        compiled._cache = KernelCache(function, stamp(Path(function.__code__.co_filename)))
     return compiled  # type: ignore[no-any-return]
-
-
-def is_on_disk(compiled: Any) -> bool:
-    """Whether there is machine code of a kernel on disk, perhaps of other types or of an older source."""
-    try:
-        name = Path(compiled._cache._cache_file._index_name).stem
-        return any(Path(compiled._cache.cache_path).glob(f"{name}*.nbc"))
-    except AttributeError:
-        return False
 
 
 def stamp(path: Path) -> str:

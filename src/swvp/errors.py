@@ -5,11 +5,16 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from swvp.escaping import one_line
+
 __all__ = ["InputError", "did_you_mean", "unknown_name"]
 
 
 class InputError(ValueError):
-    """Input that cannot be used; the message is one line meant for the user."""
+    """Input that cannot be used; the message is one line meant for the user, whatever a file put into it."""
+
+    def __init__(self, message: str):
+        super().__init__(one_line(message))
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> InputError:

@@ -14,8 +14,9 @@ from sklearn.exceptions import NotFittedError
 from swvp.errors import InputError
 from swvp.learning.perceptron import Epoch, generator, passes
 from swvp.learning.rule import UpdateRule, as_rule
+from swvp.learning.voting import Hypotheses, Recorder, changes_of, vote
 from swvp.structures.operations import averaged_weights, weights
-from swvp.structures.python import Label, Problem, PythonModel, PythonProblem, predict
+from swvp.structures.python import Label, Problem, PythonModel, PythonProblem, predict, varies
 
 __all__ = ["StructuredPerceptron"]
 
@@ -35,6 +36,9 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
         At most so many passes; training stops earlier after a pass without a mistake.
     average : bool
         Predict with the averaged weights instead of the last ones. Both are kept.
+    vote : bool
+        Predict by the vote of all weight vectors of training, each with as many votes as examples it survived (the
+        voted perceptron). It takes an `argmax` for each of them. Equal votes: the label of the earliest vector wins.
     shuffle : bool
         A new order of the examples in every pass.
     random_state : int, RandomState or None
@@ -44,6 +48,7 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
     ----------
     coef_ : the weights used to predict
     last_coef_, averaged_coef_ : the weights after the last update, and their mean over all examples seen
+    hypotheses_ : with `vote`, the weight vectors and how long each survived (`swvp.learning.voting.Hypotheses`)
     history_ : list of `Epoch`, what happened in each pass
     converged_ : whether the last pass made no mistake
 
@@ -68,6 +73,7 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
         beta: float | None = None,
         epochs: int = 10,
         average: bool = True,
+        vote: bool = False,
         shuffle: bool = True,
         random_state: Any = None,
     ):
@@ -76,6 +82,7 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
         self.beta = beta
         self.epochs = epochs
         self.average = average
+        self.vote = vote
         self.shuffle = shuffle
         self.random_state = random_state
 
@@ -103,9 +110,12 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
         if model.w.shape != (size,):
             raise InputError(f"initial has the shape {model.w.shape}, joint_feature returns {size} values")
         orders = generator(self.random_state) if self.shuffle else None
+        recorder = Recorder(model.w.copy(), changes_of(model)) if self.vote else None
+        after = None if recorder is None else recorder.after
         self.history_: list[Epoch] = list(
-            passes(problem, model, rule, examples=len(X), epochs=self.epochs, random_state=orders)
+            passes(problem, model, rule, examples=len(X), epochs=self.epochs, random_state=orders, after=after)
         )
+        self.hypotheses_: Hypotheses | None = None if recorder is None else recorder.hypotheses()
         self.last_coef_ = weights(model)
         self.averaged_coef_ = averaged_weights(model, len(X) * len(self.history_))
         self.converged_ = self.history_[-1].mistakes == 0
@@ -116,6 +126,10 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
         """The label of each input."""
         if not hasattr(self, "coef_"):
             raise NotFittedError("this StructuredPerceptron is not fitted: call fit(X, y) first")
+        if self.vote:
+            if self.hypotheses_ is None:
+                raise InputError("this StructuredPerceptron was fitted without vote: fit it again")
+            return vote(self.problem, X, self.hypotheses_)
         return [predict(self.problem, x, self.coef_, None, f"input {i}") for i, x in enumerate(X)]
 
     def score(self, X: Sequence[Any], y: Sequence[Label]) -> float:
@@ -124,7 +138,7 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
             raise InputError(f"X has {len(X)} examples and y has {len(y)}: give as many")
         right = []
         for i, (gold, guess) in enumerate(zip(y, self.predict(X), strict=True)):
-            if len(gold) != len(guess):
+            if len(gold) != len(guess) and not varies(self.problem):
                 raise InputError(f"argmax returned a label of {len(guess)} positions for input {i}, not {len(gold)}")
-            right += [a == b for a, b in zip(gold, guess, strict=True)]
+            right += [a == b for a, b in zip(gold, guess, strict=False)] + [False] * abs(len(gold) - len(guess))
         return float(np.mean(right)) if right else 1.0

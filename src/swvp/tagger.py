@@ -26,6 +26,11 @@ class SequenceTagger(Tagger, BaseEstimator):  # type: ignore[misc]
         At most so many passes; training stops earlier after a pass without a mistake.
     average : bool
         Predict with the averaged weights (better, as a rule) instead of the last ones.
+    vote : bool
+        Predict by the vote of all weight vectors of training, each with as many votes as sentences it survived (the
+        voted perceptron): a search for each of them, so slow. Equal votes: the labels of the earliest vector win. With
+        `dev`, those up to the best pass vote. Probabilities, k-best labels and explanations are of the weights that
+        `average` says. A tagger that votes cannot be saved.
     features : str, list of str, or None
         A preset ("pos", "chunk", "ner") or templates; see `swvp.structures.chain.templates`. By default "pos" for
         strings, "chunk" for tuples; ready features are taken as they are.
@@ -57,6 +62,7 @@ class SequenceTagger(Tagger, BaseEstimator):  # type: ignore[misc]
     ----------
     classes_ : the labels, sorted
     history_ : list of `Epoch`, what happened in each pass
+    hypotheses_ : with `vote`, the weight vectors and how long each survived (`swvp.learning.voting.Hypotheses`)
     dev_scores_ : the score of each pass on the development data
     best_epoch_ : the number of the pass whose weights are used
 

@@ -5,7 +5,6 @@ Nothing heavy is imported before a command runs, so that help and version answer
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 import warnings
@@ -15,6 +14,7 @@ import typer
 
 from swvp import __version__
 from swvp.cli import evaluate, experiment, inspect, predict, train
+from swvp.cli.streams import guard_streams, tell
 from swvp.errors import InputError
 
 __all__ = ["app", "main"]
@@ -50,23 +50,27 @@ def options(
 
 def show_warning(message: Warning | str, *_: object) -> None:
     """A warning as a line for people."""
-    print(f"swvp: note: {message}", file=sys.stderr)
+    tell(f"swvp: note: {message}")
 
 
 def main() -> None:
     """Run the command line; input errors end in one line and exit code 2."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that cannot show β shows ?
+    guard_streams()
     warnings.showwarning = show_warning  # type: ignore[assignment]
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
     except InputError as error:
-        print(f"swvp: {error}", file=sys.stderr)
+        tell(f"swvp: {error}")
         sys.exit(2)
     except MemoryError as error:
-        print(f"swvp: not enough memory: {' '.join(str(error).split()) or 'give less data'}", file=sys.stderr)
+        tell(f"swvp: not enough memory: {' '.join(str(error).split()) or 'give less data'}")
         sys.exit(2)
     except BrokenPipeError:  # the reader of our output has gone, as in `swvp … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except OSError as error:  # what no command expected, as a disk that cannot be read
+        tell(f"swvp: {error.filename or 'error'}: {error.strerror or error}")
+        sys.exit(2)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from swvp.cli import options
+from swvp.cli.streams import tell
 from swvp.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ def evaluate(
         Path | None, typer.Option("--json", help="Write everything to this file; - writes only that, to the output.")
     ] = None,
     encoding: Annotated[str, typer.Option(help="Encoding of the files.")] = "utf-8",
+    max_bytes: options.MaxBytes = options.MAX_BYTES,
 ) -> None:
     """Score predicted labels (tokens, labels, phrases as conlleval does) or dependency trees; compare two predictions.
 
@@ -133,9 +135,9 @@ def evaluate(
 
     scores = evaluate_tags(gold_labels, first, words=tokens.words, known=known, phrases=phrases)
     for note in strange_labels(scores):
-        print(f"swvp: {note}", file=sys.stderr)
+        tell(f"swvp: {note}")
     if target is None and is_conllu(gold) and predicted not in (None, gold) and scores.accuracy == 1:
-        print("swvp: these are scores of UPOS, the same in both files; --trees scores trees", file=sys.stderr)
+        tell("swvp: these are scores of UPOS, the same in both files; --trees scores trees")
     results: dict[str, Any] = {"gold": str(gold), "predicted": str(predicted or gold), "scores": scores.as_dict()}
     against = None
     if compare is not None:

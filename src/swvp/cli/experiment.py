@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from swvp.cli import options
 from swvp.cli.values import floats, integers, names
 
 __all__ = ["app"]
@@ -14,16 +15,18 @@ __all__ = ["app"]
 app = typer.Typer(help="Redo the paper's experiments.", no_args_is_help=True)
 
 RULES = """
-A rule is csp, mira, or APPROACH-GAMMA[:SUBSTRUCTURES][:STEP][:impose]:
+A rule is csp, mira, or APPROACH-GAMMA[:SUBSTRUCTURES][:STEP][:FLAG]; 2xcsp..a-wm is csp for 2 epochs, then a-wm:
 
   approach: a (aggressive: violations only), b (balanced: all)
 
-  gamma: wm, wmr, uniform, softmin, worst, optimal, or one of yours (--load)
+  gamma: wm, wmr, uniform, softmin, worst, optimal, wmr-printed, or one of yours (--load)
 
   substructures: single, full, segments, pairs, triples, prefixes, single+full, all
   (subtrees and components are for trees)
 
-  step: unit, sqrt, count, mira; impose: keep γ condition (2)
+  step: unit, sqrt, count, mira
+
+  flag: impose (keep γ condition 2), literal (also without a violation), parts (second-order trees)
 
 """
 
@@ -47,6 +50,8 @@ Examples:
   swvp experiment parsing UD_Greek-GDT UD_Italian-ParTUT
 
   swvp experiment parsing es=esp.train,esp.test --sample-dev --orders 1
+
+  swvp experiment parsing es=esp.train,esp.test --paper
 
   swvp experiment parsing UD_Greek-GDT --quick --fresh --rules csp,b-wm,mira/1
 
@@ -144,7 +149,7 @@ def parsing(
         str | None,
         typer.Option(
             help="Update rules by their short names, see below. CSP is always run.",
-            show_default="csp,b-wm,a-wm,b-wmr,a-wmr, a-uniform:mira/1, "
+            show_default="csp,b-wm:parts,a-wm,b-wmr,a-wmr, a-uniform:mira/1, "
             "a-uniform:components:mira/1,a-uniform:sqrt/30, csp/30,mira/1",
         ),
     ] = None,
@@ -162,10 +167,42 @@ def parsing(
             help="Sample development sentences from the training set as the paper does, whatever files there are.",
         ),
     ] = False,
+    dev_sentences: Annotated[
+        int | None,
+        typer.Option(
+            help="How many development sentences to sample, where they are sampled.", show_default="a tenth, ≤ 1000"
+        ),
+    ] = None,
+    features: Annotated[
+        str | None,
+        typer.Option(help="A preset for each of the orders.", show_default="first-order,second-order"),
+    ] = None,
+    prune_heads: Annotated[int | None, typer.Option(help="Order 2: heads kept for a word, at most.")] = None,
+    prune_threshold: Annotated[
+        float | None, typer.Option(help="Order 2: probability of a head, in relation to the best one, at least.")
+    ] = None,
+    shuffle: Annotated[
+        bool | None, typer.Option("--shuffle/--no-shuffle", help="A new random order of the sentences in each pass.")
+    ] = None,
     projective: Annotated[bool, typer.Option("--projective", help="Only trees without crossing arcs.")] = False,
     hashed: Annotated[int | None, typer.Option(help="How many weights; a power of 2.", show_default="4194304")] = None,
-    control: Control = True,
+    control: Annotated[
+        bool | None,
+        typer.Option(
+            "--control/--no-control",
+            help="Also train CSP on as many random orders as there are β values, and take the best.",
+            show_default="control",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Decides the samples and the orders of the sentences.")] = 0,
+    paper: Annotated[
+        bool,
+        typer.Option(
+            "--paper",
+            help="The paper's protocol: CSP and B-WM, 1000 sampled development sentences, β = 0.5, 1, …, 5, and "
+            "TurboParser's templates, pruning and order of sentences. Other options still count.",
+        ),
+    ] = False,
     jobs: Jobs = None,
     output: Annotated[
         Path | None,
@@ -174,6 +211,7 @@ def parsing(
     quick: Annotated[
         bool, typer.Option("--quick", help="A small study: 300 training sentences, 3 epochs, 2 β values.")
     ] = False,
+    max_bytes: options.MaxBytes = options.MAX_BYTES,
     fresh: Fresh = False,
     load: Load = None,
 ) -> None:
@@ -183,7 +221,7 @@ def parsing(
     Ctrl-C keeps what is finished; the same command goes on from there.
     """
     from swvp.cli.study import load_python, run_parsing
-    from swvp.experiments.parsing import QUICK, Settings
+    from swvp.experiments.parsing import PAPER, QUICK, Settings
     from swvp.experiments.treebanks import find_sources
 
     given: dict[str, Any] = {
@@ -193,15 +231,25 @@ def parsing(
         "betas": floats("betas", betas),
         "epochs": epochs,
         "sentences": sentences,
-        "sample_dev": sample_dev,
+        "sample_dev": sample_dev or None,
+        "dev_sentences": dev_sentences,
+        "features": names(features),
+        "prune_heads": prune_heads,
+        "prune_threshold": prune_threshold,
+        "shuffle": shuffle,
         "projective": projective,
         "hashed": hashed,
         "control": control,
         "seed": seed,
     }
-    chosen = (QUICK if quick else {}) | {k: v for k, v in given.items() if v is not None}
+    protocol = (PAPER if paper else {}) | (QUICK if quick else {})
+    if paper and quick:
+        protocol |= {"dev_sentences": 100}
+    chosen = protocol | {k: v for k, v in given.items() if v is not None}
+    if paper and features is None and orders is not None:
+        chosen["features"] = tuple(PAPER["features"][order - 1] for order in chosen["orders"] if order in (1, 2))
     settings = Settings(treebanks=find_sources(treebanks), **chosen)
-    run_parsing(settings, folder_of(output, "parsing", quick), jobs=jobs, fresh=fresh)
+    run_parsing(settings, folder_of(output, "parsing-paper" if paper else "parsing", quick), jobs=jobs, fresh=fresh)
 
 
 def folder_of(output: Path | None, study: str, quick: bool) -> Path:

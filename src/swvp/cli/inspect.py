@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from swvp.cli import options
+
 __all__ = ["EXAMPLES", "inspect", "last_pass", "rule_text"]
 
 EXAMPLES = """
@@ -47,10 +49,12 @@ def inspect(
     ] = None,
     encoding: Annotated[str, typer.Option(help="Of the file of --explain.")] = "utf-8",
     conllu: Annotated[bool, typer.Option("--conllu", help="The file of --explain is CoNLL-U.")] = False,
+    max_bytes: options.MaxBytes = options.MAX_BYTES,
 ) -> None:
     """Show what a model is, its heaviest features, or why it labels or parses a sentence as it does."""
     from swvp.cli.output import new_console
     from swvp.errors import InputError
+    from swvp.escaping import escaped
     from swvp.parsing import model as parsers
     from swvp.report.scores import table
     from swvp.scoring.weights import WeightTable
@@ -63,12 +67,12 @@ def inspect(
     console = new_console()
 
     def show(weights: WeightTable) -> None:
-        console.print(f"\n{weights.title}", style="bold")
+        console.print(f"\n{escaped(weights.title)}", style="bold")
         console.print(table(weights.headings, weights.cells(), texts=len(weights.headings) - 1))
 
     def tell(rows: list[tuple[str, str]]) -> None:
         for name, text in rows:
-            console.print(f"{name:11} {text}", soft_wrap=not console.is_terminal)
+            console.print(f"{name:11} {escaped(text)}", soft_wrap=not console.is_terminal)
 
     if kind_of(model) == parsers.KIND:
         from swvp.cli.inspect_parser import described_parser, load_to_inspect, tables_of_sentence

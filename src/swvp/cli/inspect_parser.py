@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from swvp.cli.inspect import last_pass, rule_text
 from swvp.cli.predicting import read_sentences
+from swvp.cli.streams import tell
 from swvp.errors import InputError
 from swvp.parsing.parser import Parser
 from swvp.parsing.treebank import Treebank, treebank_of, treebank_of_table
@@ -44,10 +44,9 @@ def tables_of_sentence(
         assert source is not None
         treebank = first_sentence(treebank_of_table(read_sentences(source, encoding), heads=False))
     if treebank.upos.strings == ["_"] and len(parser.ranks_["pos"]) > 1:
-        print(
+        tell(
             "note: words without tags (UPOS), with which the parser was trained: it parses them badly; "
             "give tagged ones in CoNLL-U, --explain FILE",
-            file=sys.stderr,
         )
     tables = [parser.explain(treebank), *([parser.top_features(treebank, top)] if top else [])]
     return str(parser.predict(treebank)[0]), tables

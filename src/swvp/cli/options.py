@@ -7,7 +7,10 @@ from typing import Annotated
 
 import typer
 
+from swvp.data.files import MAX_BYTES, set_max_bytes
+
 __all__ = [
+    "MAX_BYTES",
     "Average",
     "Beta",
     "Betas",
@@ -20,6 +23,7 @@ __all__ = [
     "Jobs",
     "Load",
     "Log",
+    "MaxBytes",
     "MinimumCount",
     "Model",
     "Patience",
@@ -29,6 +33,13 @@ __all__ = [
     "Train",
     "Tune",
 ]
+
+
+def allow_bytes(most: int) -> int:
+    """Set the limit for all files of the command."""
+    set_max_bytes(most)
+    return most
+
 
 Train = Annotated[str, typer.Argument(metavar="TRAIN", help="Labelled sentences.")]
 Model = Annotated[Path, typer.Option("--model", "-m", help="The model file to write.")]
@@ -48,6 +59,12 @@ Rules = Annotated[str | None, typer.Option(help="With --tune: the rules to try."
 Betas = Annotated[str | None, typer.Option(help="With --tune: the β to try, as a list or FIRST:LAST:STEP.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="Threads for --tune.", show_default="all cores")]
 Encoding = Annotated[str, typer.Option(help="Of the files.")]
+MaxBytes = Annotated[
+    int,
+    typer.Option(
+        help="Refuse a .gz file or a pipe that gives more bytes than this, unpacked.", min=1, callback=allow_bytes
+    ),
+]
 Log = Annotated[Path | None, typer.Option(help="Write what happened in each pass to this file, as JSON lines.")]
 Checkpoint = Annotated[
     float, typer.Option(help="Seconds between checkpoints, from which the same command goes on if killed.")

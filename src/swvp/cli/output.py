@@ -3,20 +3,46 @@
 from __future__ import annotations
 
 import json
-import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+from swvp.escaping import STEERING, escaped, one_line
 
 __all__ = ["new_console", "write_json"]
 
+OURS = "\n\u2068\u2069"  # line feeds, and the marks around right-to-left words of drawn trees
 
-def new_console(*, stderr: bool = False) -> Console:
-    """Standard output or standard error; where it is no terminal there is nothing to fit into."""
-    console = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+
+class EscapingConsole(Console):
+    """A console that escapes what would steer the terminal, in all texts that it shows."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print; on standard error a text is a message, of one line."""
+
+        def shown(item: Any) -> Any:
+            if not isinstance(item, str):
+                return item
+            return one_line(item) if self.stderr else escaped(item, keep=OURS)
+
+        super().print(*map(shown, objects), **options)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            if segment.control or not STEERING.search(segment.text):
+                yield segment
+            else:
+                yield Segment(escaped(segment.text, keep=OURS), segment.style)
+
+
+def new_console(*, stderr: bool = False, width: int = 1000) -> Console:
+    """Standard output or standard error; where it is no terminal, as wide as `width`."""
+    console = EscapingConsole(stderr=stderr, markup=False, highlight=False, emoji=False)
     if not console.is_terminal:
-        console.width = 1000
+        console.width = width
     return console
 
 
@@ -27,8 +53,5 @@ def write_json(path: str | Path | None, results: dict[str, Any]) -> bool:
     from swvp.data.files import write_bytes
 
     text = json.dumps(results, indent=1) + "\n"
-    if str(path) == "-":
-        sys.stdout.write(text)
-        return True
     write_bytes(path, text.encode())
-    return False
+    return str(path) == "-"

@@ -7,9 +7,10 @@ from typing import Any
 
 from rich.console import Console
 
+from swvp.cache import is_on_disk
+from swvp.cli.exclusive import one_training
 from swvp.cli.output import new_console
 from swvp.cli.training import Run, RunOptions, check_run, kept_pass, tell_unseen
-from swvp.compiled import is_on_disk
 from swvp.parsing.evaluate import evaluate_trees
 from swvp.parsing.parser import Parser
 from swvp.parsing.rules import candidates
@@ -24,6 +25,7 @@ from swvp.structures.tree.templates import PRESETS, parse_arc_templates
 __all__ = ["train_parser"]
 
 
+@one_training
 def train_parser(options: RunOptions, *, order: int, features: str | None, **settings: Any) -> None:
     """Read, train or tune, save; say what happens. The settings are those of Parser."""
     messages = new_console(stderr=True)

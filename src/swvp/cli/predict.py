@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from swvp.cli import options
 from swvp.errors import InputError
 
 __all__ = ["predict"]
@@ -43,6 +44,7 @@ def predict(
     ] = "-",
     encoding: Annotated[str, typer.Option(help="Of the input and the output.")] = "utf-8",
     conllu: Annotated[bool, typer.Option("--conllu", help="The input is CoNLL-U, whatever its name.")] = False,
+    max_bytes: options.MaxBytes = options.MAX_BYTES,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads.")] = 1,
 ) -> None:
     """Label sentences with a trained tagger, parse them with a trained parser, or one after the other."""

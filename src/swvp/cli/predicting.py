@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from swvp.cli.streams import tell
 from swvp.data.files import read_bytes
 from swvp.data.table import Table, is_conllu, table_of
 from swvp.errors import InputError
@@ -67,16 +67,14 @@ def read_sentences(source: str, encoding: str) -> Table:
 def parse(parser: Parser, table: Table) -> bytes:
     treebank = treebank_of_table(table, heads=False)
     if treebank.upos.strings == ["_"] and len(parser.ranks_["pos"]) > 1:
-        print(
+        tell(
             f"note: {table.path} has no tags (UPOS), with which the parser was trained; put a tagger before it, "
             "--model TAGGER --model PARSER",
-            file=sys.stderr,
         )
     elif missing := missing_columns(parser, treebank):
-        print(
+        tell(
             f"note: {table.path} has no {' and no '.join(missing)}, with which the parser was trained: it parses worse "
             "than it could",
-            file=sys.stderr,
         )
     heads, labels = parser.predict_trees(treebank)
     return write_trees(table, heads, labels)

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from swvp.cli.streams import tell
 from swvp.cli.watch import run_watched
 from swvp.errors import InputError
+from swvp.storage.files import is_special
 
 if TYPE_CHECKING:
     from swvp.experiments import parsing, synthetic
@@ -45,7 +47,7 @@ def run_parsing(settings: parsing.Settings, folder: Path, *, jobs: int | None, f
 
     sampled = [source.name for source in settings.treebanks if settings.samples(source)]
     if sampled and not settings.sample_dev:
-        print(f"no development file for {', '.join(sampled)}: training sentences are held out", file=sys.stderr)
+        tell(f"no development file for {', '.join(sampled)}: training sentences are held out")
     summaries: list[OrderSummary] = []
 
     def render(results: dict[str, Any]) -> str:
@@ -65,20 +67,34 @@ def run_parsing(settings: parsing.Settings, folder: Path, *, jobs: int | None, f
 
 def load_python(path: Path) -> str:
     """Run a user's file, which may call swvp.register_gamma and swvp.register_substructures; return its digest."""
+    if is_special(path):
+        raise InputError(f"cannot load {path}: a pipe or a device; it must be a file")
     try:
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        sys.path.insert(0, str(path.parent.resolve()))  # as `python FILE` does: it may import its neighbours
-        runpy.run_path(str(path))
-        return digest
+        source = path.read_bytes()
     except OSError as error:
         raise InputError(f"cannot load {path}: {error.strerror or error}") from None
-    except Exception as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        line = next((frame.lineno for frame in reversed(frames) if frame.filename == str(path)), "?")
-        if isinstance(error, SyntaxError):
-            line = error.lineno
-        what = error if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-        raise InputError(f"cannot load {path}, line {line}: {what}") from None
+    sys.path.insert(0, str(path.parent.resolve()))  # as `python FILE` does: it may import its neighbours
+    try:
+        runpy.run_path(str(path))
+    except (Exception, SystemExit) as error:
+        raise InputError(f"cannot load {path}{failed_line(path, error)}: {described(error)}") from None
+    return hashlib.sha256(source).hexdigest()
+
+
+def failed_line(path: Path, error: BaseException) -> str:
+    """The line of a user's file where an error comes from, if it is known."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == str(path)]
+    line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
+    return "" if line is None else f", line {line}"
+
+
+def described(error: BaseException) -> str:
+    """An error of a user's code; it may even fail to say what it is."""
+    try:
+        return str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
 
 
 def cores() -> int:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from swvp.cli.exclusive import one_training
 from swvp.cli.output import new_console
 from swvp.cli.training import Run, RunOptions, check_run, kept_pass, tell_unseen
 from swvp.data.table import read_table
@@ -29,6 +30,7 @@ class TaggerFiles:
     conllu: bool | None
 
 
+@one_training
 def train_tagger(options: RunOptions, files: TaggerFiles, **settings: Any) -> None:
     """Read, train or tune, save; say what happens. The settings are those of Tagger."""
     messages = new_console(stderr=True)

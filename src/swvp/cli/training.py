@@ -27,9 +27,9 @@ from typing import IO, Any, Protocol
 import typer
 from rich.console import Console
 
+from swvp.cache import is_on_disk
 from swvp.cli.study import cores, load_python
 from swvp.cli.values import floats, names
-from swvp.compiled import is_on_disk
 from swvp.errors import InputError
 from swvp.learning.perceptron import Epoch, sweep
 from swvp.learning.rule import UpdateRule, as_rule

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
+from swvp.cli.streams import tell
 from swvp.errors import InputError
 
 __all__ = ["evaluate_tree_files"]
@@ -34,13 +34,13 @@ def evaluate_tree_files(
         several = treebank.several_roots
         if several:
             what = "sentence has" if several == 1 else "sentences have"
-            print(f"swvp: note: {path}: {several:,} {what} several roots", file=sys.stderr)
+            tell(f"swvp: note: {path}: {several:,} {what} several roots")
         return treebank
 
     trees, found = read(gold), read(predicted)
     scores = evaluate_trees(trees, found)
     if scores.all.labels == 0:
-        print("swvp: note: no label is right: do both files have labels, of the same kind?", file=sys.stderr)
+        tell("swvp: note: no label is right: do both files have labels, of the same kind?")
     results: dict[str, Any] = {"gold": str(gold), "predicted": str(predicted), "scores": scores.as_dict()}
     against = None
     if compare is not None:

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from swvp.cli.output import new_console
 from swvp.experiments.journal import NAME as JOURNAL
 from swvp.storage.files import write_whole
 
@@ -33,9 +34,7 @@ def run_watched(
 
     `study` is a module of `swvp.experiments`: it has `training_runs` and `run_study`.
     """
-    console, messages = Console(markup=False, highlight=False), Console(stderr=True, markup=False, highlight=False)
-    if not console.is_terminal:
-        console.width = WIDE
+    console, messages = new_console(width=WIDE), new_console(stderr=True)
     told = False
     try:
         with Watch(messages) as watch:

@@ -143,7 +143,9 @@ def part_of(name: str) -> str | None:
     return None
 
 
-def read_data(source: Source, *, sample_dev: bool, sentences: int | None, seed: int) -> Data:
+def read_data(
+    source: Source, *, sample_dev: bool, sentences: int | None, seed: int, dev_sentences: int | None = None
+) -> Data:
     """Read a treebank; its training set is cut to so many random `sentences`, its development set perhaps sampled."""
     whole, test = (read_treebank(path, heads=True) for path in (source.train, source.test))
     rng = np.random.default_rng([seed, 1])
@@ -151,14 +153,17 @@ def read_data(source: Source, *, sample_dev: bool, sentences: int | None, seed: 
         whole = some(whole, np.sort(rng.permutation(whole.number_of_sentences)[:sentences]))
     if source.dev is not None and not sample_dev:
         return Data(whole, whole, read_treebank(source.dev, heads=True), test, False)
-    size = dev_size(whole.number_of_sentences)
-    if size == 0:
-        raise InputError(f"{source.train} has too few sentences to sample development data from: give a DEV file")
+    size = dev_size(whole.number_of_sentences) if dev_sentences is None else dev_sentences
+    if not 0 < size < whole.number_of_sentences:
+        raise InputError(
+            f"{source.train}: {size:,} development sentences cannot be sampled from {whole.number_of_sentences:,}; "
+            "give a DEV file, or fewer --dev-sentences"
+        )
     order = rng.permutation(whole.number_of_sentences)
     dev, rest = np.sort(order[:size]), np.sort(order[size:])
     return Data(some(whole, rest), whole, some(whole, dev), test, True)
 
 
 def dev_size(sentences: int) -> int:
-    """How many of the training sentences are sampled: 1000 as in the paper, but at most a tenth."""
+    """How many of the training sentences are sampled if nobody says: 1000 as in the paper, but at most a tenth."""
     return min(MOST_DEV, round(DEV_SHARE * sentences)) or min(1, sentences // 2)

@@ -40,6 +40,7 @@ class CompiledRule(NamedTuple):
     aggressive: bool
     power: float
     impose: bool
+    literal: bool
 
 
 class CompiledMira(NamedTuple):
@@ -51,6 +52,7 @@ class CompiledMira(NamedTuple):
     aggressive: bool
     C: float
     impose: bool
+    literal: bool
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,7 @@ class PythonRule:
     aggressive: bool
     power: float
     impose: bool
+    literal: bool
     C: float | None = None
 
 
@@ -80,6 +83,7 @@ def prepare(rule: UpdateRule, *, in_python: bool = False) -> CompiledRule | Comp
         "beta": float(rule.beta),
         "aggressive": rule.approach == "aggressive",
         "impose": rule.impose,
+        "literal": rule.literal,
     }
     mira = rule.step == "mira"
     if in_python or callable(family) or callable(scheme):
@@ -98,8 +102,8 @@ def define_substructures(
 
 
 @operation
-def set_gamma(rule: Any, margin: Floats, n: int, zero: float, gamma: Floats) -> None:
-    """Write the weight of each of the n margins in use, not yet scaled."""
+def set_gamma(rule: Any, margin: Floats, n: int, right: int, zero: float, gamma: Floats) -> None:
+    """Write the weight of each of the n margins in use, not yet scaled; `right` positions are right."""
 
 
 @kernel
@@ -130,8 +134,8 @@ def define_substructures_compiled(rule, problem, model, i, wrong, k, starts, pos
 @implement(set_gamma, CompiledMira)
 @implement(set_gamma, CompiledRule)
 @kernel
-def set_gamma_compiled(rule, margin, n, zero, gamma):
-    weigh(rule.scheme, rule.beta, margin, n, zero, gamma)
+def set_gamma_compiled(rule, margin, n, right, zero, gamma):
+    weigh(rule.scheme, rule.beta, margin, n, right, zero, gamma)
 
 
 @implement(define_substructures, PythonRule)
@@ -210,9 +214,9 @@ def sets_of(substructures: str | Substructures, gold: Any, predicted: Any) -> li
 
 
 @implement(set_gamma, PythonRule)
-def set_gamma_python(rule: PythonRule, margin: Floats, n: int, zero: float, gamma: Floats) -> None:
+def set_gamma_python(rule: PythonRule, margin: Floats, n: int, right: int, zero: float, gamma: Floats) -> None:
     if not callable(rule.scheme):
-        weigh(rule.scheme, rule.beta, margin, n, zero, gamma)
+        weigh(rule.scheme, rule.beta, margin, n, right, zero, gamma)
         return
     try:
         returned = rule.scheme(margin[:n].copy(), rule.beta)

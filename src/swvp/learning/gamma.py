@@ -5,6 +5,7 @@ balanced; n of them) and gives each a weight ≥ 0, scaled afterwards to Σγ = 
 
     wm        |margin|^β                                      weighted margin
     wmr       ((n - r) / n)^β, r the rank of |margin|         weighted margin rank; r = 0 is the largest
+    wmr-printed   the same with |JJ_x| for n                  if balanced, JJ_x has a set for each right position too
     uniform   1
     softmin   exp(-β · margin)
     worst     1 for the smallest margin, else 0               min Σγ·margin under the γ conditions
@@ -15,10 +16,13 @@ Ties go to the sub-structure that comes first. The γ selection conditions (Defi
     (1)  Σγ = 1 and γ ≥ 0        (2)  Σγ(m^J) w·Δφ(x, y, m^J) ≤ 0.
 
 No γ meets (2) if nothing is violated, and wm is 0/0 if all margins in use are 0 (as when w = 0): then `choose`
-or `normalise` says 0 and the update backs off to CSP.
+or `normalise` says 0 and the update backs off to CSP. It also does if γ gives no weight to any violation, as wm where
+all of them have margin 0: balanced means some of both (section 5).
 
-`zero` is how large a margin still counts as 0, hence as a violation: `RELATIVE_ZERO` of the largest |margin| of the
-training so far. A sum of weights in another order is off by less, and scaling φ changes nothing.
+`zero` is how large a margin still counts as 0, hence as a violation. Where φ counts features, margins are multiples of
+GRID (`swvp.structures.exact`) and zero is half of it, so that nothing is left to rounding. Otherwise it is
+`RELATIVE_ZERO` of the largest |margin| of the training so far: a sum of weights in another order is off by less, and
+scaling φ changes nothing. Condition (2) always has that tolerance, because γ itself is rounded.
 """
 
 from __future__ import annotations
@@ -26,24 +30,25 @@ from __future__ import annotations
 import numpy as np
 
 from swvp.compiled import kernel
+from swvp.structures.exact import on_grid
 
-GAMMAS = ("wm", "wmr", "uniform", "softmin", "worst", "optimal")
-WM, WMR, UNIFORM, SOFTMIN, WORST, OPTIMAL = range(len(GAMMAS))
+GAMMAS = ("wm", "wmr", "uniform", "softmin", "worst", "optimal", "wmr-printed")
+WM, WMR, UNIFORM, SOFTMIN, WORST, OPTIMAL, WMR_PRINTED = range(len(GAMMAS))
 
 RELATIVE_ZERO = 1e-10
 
 
 @kernel
-def choose(margin, count, zero, aggressive, chosen, chosen_margin):
+def choose(margin, count, zero, aggressive, literal, chosen, chosen_margin):
     """I^v if aggressive, else I = I^v ∪ I^nv: write its indexes and margins.
 
-    Returns the number of violations |I^v| and the number chosen, 0 if nothing is violated.
+    Returns the number of violations |I^v| and the number chosen, 0 if nothing is violated, unless that is no matter.
     """
     violations = 0
     for j in range(count):
         violations += margin[j] <= zero
     n = 0
-    if violations:
+    if violations or literal:
         for j in range(count):
             if margin[j] <= zero or not aggressive:
                 chosen[n] = j
@@ -53,8 +58,8 @@ def choose(margin, count, zero, aggressive, chosen, chosen_margin):
 
 
 @kernel
-def weigh(scheme, beta, margin, n, zero, gamma):
-    """Write the weight of each of the n margins, not yet scaled."""
+def weigh(scheme, beta, margin, n, right, zero, gamma):
+    """Write the weight of each of the n margins, not yet scaled; `right` more sub-structures have m^J = y."""
     if scheme == WM:
         largest = 0.0
         for j in range(n):
@@ -62,7 +67,9 @@ def weigh(scheme, beta, margin, n, zero, gamma):
         for j in range(n):
             gamma[j] = (abs(margin[j]) / largest) ** beta if abs(margin[j]) > zero else 0.0
     elif scheme == WMR:
-        weigh_ranks(beta, margin, n, gamma)
+        weigh_ranks(beta, margin, n, n, gamma)
+    elif scheme == WMR_PRINTED:
+        weigh_ranks(beta, margin, n, n + right, gamma)
     elif scheme == UNIFORM:
         for j in range(n):
             gamma[j] = 1.0
@@ -89,18 +96,18 @@ def extremes(margin, n):
 
 
 @kernel
-def weigh_ranks(beta, margin, n, gamma):
-    """((n - r) / n)^β; the rank r counts the |margins| that are larger, and the equal ones before."""
+def weigh_ranks(beta, margin, n, size, gamma):
+    """((size - r) / size)^β; the rank r counts the |margins| that are larger, and the equal ones before."""
     if n <= 16:  # counting beats sorting
         for j in range(n):
             r = 0
             for other in range(n):
                 r += abs(margin[other]) > abs(margin[j]) or (abs(margin[other]) == abs(margin[j]) and other < j)
-            gamma[j] = ((n - r) / n) ** beta
+            gamma[j] = ((size - r) / size) ** beta
     else:
         order = from_the_largest(np.abs(margin[:n]))
         for r in range(n):
-            gamma[order[r]] = ((n - r) / n) ** beta
+            gamma[order[r]] = ((size - r) / size) ** beta
 
 
 @kernel
@@ -156,6 +163,31 @@ def normalise(gamma, n):
         gamma[j] /= total
         positive += gamma[j] > 0
     return positive
+
+
+@kernel
+def round_gamma(gamma, n):
+    """Round γ to multiples of GRID; the first of the largest takes what is missing to Σγ = 1.
+
+    Returns how many are positive.
+    """
+    total, largest, positive = 0.0, 0, 0
+    for j in range(n):
+        gamma[j] = on_grid(gamma[j])
+        total += gamma[j]
+        largest = j if gamma[j] > gamma[largest] else largest
+        positive += gamma[j] > 0
+    gamma[largest] += 1.0 - total
+    return positive
+
+
+@kernel
+def weighs_a_violation(gamma, margin, n, zero):
+    """Whether γ > 0 for one of the violations."""
+    weight = 0.0
+    for j in range(n):
+        weight += gamma[j] if margin[j] <= zero else 0.0
+    return weight > 0
 
 
 @kernel

@@ -19,7 +19,8 @@ from swvp.compiled import kernel
 from swvp.learning.counts import MISTAKES, NON_VIOLATING, UPDATES, VIOLATING, WRONG_POSITIONS
 from swvp.learning.gamma import RELATIVE_ZERO
 from swvp.learning.sparse import dot, table
-from swvp.structures.operations import add, best_outputs, direction, keep, longest, margins
+from swvp.structures.exact import GRID, on_grid
+from swvp.structures.operations import add, best_outputs, counts_features, direction, keep, longest, margins
 
 __all__ = ["KBest", "hildreth", "sweep_k_best"]
 
@@ -76,6 +77,7 @@ def sweep_k_best(problem, model, rule, order, clock, largest, counts):
     rank, ends = np.empty(k, np.int64), np.zeros(k + 1, np.int64)
     lacking, alpha, gram = np.empty(k), np.empty(k), np.empty((k, k))
     features, values = np.empty(0, np.int64), np.empty(0)
+    exact = counts_features(problem)
     for t in range(len(order)):
         i = order[t]
         found, outputs = best_outputs(problem, model, i, k)
@@ -90,7 +92,8 @@ def sweep_k_best(problem, model, rule, order, clock, largest, counts):
                 counts[WRONG_POSITIONS] += whole[1]
             margins(problem, model, i, whole, wrong, 1, margin)
             largest[0] = max(largest[0], abs(margin[0]))
-            counts[VIOLATING if margin[0] <= RELATIVE_ZERO * largest[0] else NON_VIOLATING] += 1
+            zero = GRID / 2 if exact else RELATIVE_ZERO * largest[0]
+            counts[VIOLATING if margin[0] <= zero else NON_VIOLATING] += 1
             rank[n] = r
             lacking[n] = whole[1] - margin[0]
             enough = enough and lacking[n] <= TOLERANCE
@@ -111,9 +114,9 @@ def sweep_k_best(problem, model, rule, order, clock, largest, counts):
         hildreth(gram, lacking, n, rule.C, alpha)
         changed = False
         for c in range(n):
-            if alpha[c] > 0:
+            amount[0] = on_grid(alpha[c]) if exact else alpha[c]
+            if amount[0] > 0:
                 changed = True
-                amount[0] = alpha[c]
                 whole[1] = keep(problem, model, i, outputs, rank[c], wrong)
                 add(problem, model, i, whole, wrong, first, 1, amount, clock + t)
         counts[UPDATES] += changed

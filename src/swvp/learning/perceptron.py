@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,12 +29,35 @@ from swvp.learning.counts import (
     WRONG_POSITIONS,
 )
 from swvp.learning.example import PythonRule, define_substructures, prepare, set_gamma
-from swvp.learning.gamma import RELATIVE_ZERO, choose, impose_condition_2, normalise, weighted_margin
+from swvp.learning.gamma import (
+    RELATIVE_ZERO,
+    WMR_PRINTED,
+    choose,
+    impose_condition_2,
+    normalise,
+    round_gamma,
+    weighs_a_violation,
+    weighted_margin,
+)
 from swvp.learning.mira import KBest, sweep_k_best
 from swvp.learning.rule import UpdateRule
 from swvp.learning.step import step_length
 from swvp.learning.substructures import MOST_SETS, OF_HEADS
-from swvp.structures.operations import add, best_outputs, direction, find_mistakes, heads, keep, longest, margins, norm
+from swvp.structures.exact import GRID, on_grid
+from swvp.structures.operations import (
+    add,
+    best_outputs,
+    counts_features,
+    direction,
+    find_mistakes,
+    has_parts,
+    heads,
+    keep,
+    length,
+    longest,
+    margins,
+    norm,
+)
 from swvp.structures.python import PythonProblem, as_heads
 
 __all__ = ["COUNTS", "Epoch", "generator", "passes"]
@@ -44,7 +67,8 @@ __all__ = ["COUNTS", "Epoch", "generator", "passes"]
 def sweep(problem, model, rule, order, clock, largest, counts):
     """Lines 3–13 of Algorithm 2: one pass over the examples of `order`; `clock` examples were seen before.
 
-    largest[0] is the largest |margin| of the training so far.
+    largest[0] is the largest |margin| of the training so far. Where φ counts features, the amounts of updates are
+    multiples of GRID, and sums of weights are exact.
 
     Returns the number of examples done: fewer than there are if one has too many sub-structures.
     """
@@ -58,6 +82,7 @@ def sweep(problem, model, rule, order, clock, largest, counts):
         np.empty(n + 1),
     )
     whole = np.zeros(2, np.int64)
+    exact = counts_features(problem)
     for t in range(len(order)):
         i = order[t]
         k = find_mistakes(problem, model, i, wrong)  # y* = argmax w·φ(x, y')
@@ -76,22 +101,30 @@ def sweep(problem, model, rule, order, clock, largest, counts):
         margins(problem, model, i, starts, positions, count, margin)
         for j in range(count):
             largest[0] = max(largest[0], abs(margin[j]))
-        zero = RELATIVE_ZERO * largest[0]
-        violations, n_chosen = choose(margin, count, zero, rule.aggressive, chosen, chosen_margin)
+        small = RELATIVE_ZERO * largest[0]
+        zero = GRID / 2 if exact else small
+        violations, n_chosen = choose(margin, count, zero, rule.aggressive, rule.literal, chosen, chosen_margin)
         counts[VIOLATING] += violations
         counts[NON_VIOLATING] += count - violations
 
         # γ = SetGamma(), under condition (1) and, if imposed, condition (2)
         used = 0
         if n_chosen > 0:
-            set_gamma(rule, chosen_margin, n_chosen, zero, gamma)
+            right = 0
+            if rule.scheme == WMR_PRINTED and not rule.aggressive:
+                right = length(problem, model, i) - k
+            set_gamma(rule, chosen_margin, n_chosen, right, zero, gamma)
             used = normalise(gamma, n_chosen)
-            if used > 0 and weighted_margin(gamma, chosen_margin, n_chosen) > zero:
+            if not (rule.literal or weighs_a_violation(gamma, chosen_margin, n_chosen, zero)):
+                used = 0
+            if used > 0 and weighted_margin(gamma, chosen_margin, n_chosen) > small:
                 if rule.impose:
-                    counts[EXCLUDED] += impose_condition_2(gamma, chosen_margin, n_chosen, zero)
+                    counts[EXCLUDED] += impose_condition_2(gamma, chosen_margin, n_chosen, small)
                     used = normalise(gamma, n_chosen)
                 else:
                     counts[CONDITION_2_FAILURES] += 1
+            if used > 0 and exact:
+                used = round_gamma(gamma, n_chosen)
 
         # w = w + Σ γ(m^J) Δφ(x, y, m^J); without a γ that meets the conditions, a CSP update: J = [L_x], γ = 1
         all_starts, all_positions = starts, positions
@@ -100,7 +133,8 @@ def sweep(problem, model, rule, order, clock, largest, counts):
             whole[1] = k
             margins(problem, model, i, whole, wrong, 1, margin)
             largest[0] = max(largest[0], abs(margin[0]))
-            if margin[0] > RELATIVE_ZERO * largest[0]:  # y is better than y*: the search did not find it
+            zero = GRID / 2 if exact else RELATIVE_ZERO * largest[0]
+            if margin[0] > zero and not rule.literal:  # y is better than y*: the search did not find it
                 counts[WITHOUT_VIOLATION] += 1
                 continue
             counts[BACK_OFFS] += 1
@@ -108,11 +142,12 @@ def sweep(problem, model, rule, order, clock, largest, counts):
         step = step_length(
             rule, problem, model, i, all_starts, all_positions, chosen, n_chosen, gamma, chosen_margin, used
         )
-        if step != 1:
-            for c in range(n_chosen):
-                gamma[c] *= step
+        changed = False
+        for c in range(n_chosen):
+            gamma[c] = on_grid(step * gamma[c]) if exact else step * gamma[c]
+            changed |= gamma[c] > 0
         add(problem, model, i, all_starts, all_positions, chosen, n_chosen, gamma, clock + t)
-        counts[UPDATES] += step > 0
+        counts[UPDATES] += changed
     return len(order)
 
 
@@ -154,17 +189,20 @@ def passes(
     clock: int = 0,
     largest: NDArray[np.float64] | None = None,
     first: int = 1,
+    after: Callable[[int, bool], object] | None = None,
 ) -> Iterator[Epoch]:
     """Train `model` in place, pass by pass; stops after `epochs` passes or after one without a mistake.
 
     With a `random_state` each pass goes through the examples in a new random order, else in their own. To go on with
     an earlier training, give the number of examples it has seen, `clock`, the array `largest` it has filled, and the
-    number of the `first` pass that is to come.
+    number of the `first` pass that is to come. `after` is called after each example with its number and whether it made
+    an update.
     """
     largest = np.zeros(1) if largest is None else largest
     check_rule(rule, problem)
-    run, given = sweep_of(rule, problem)
     for epoch in range(first, first + epochs):
+        run, given = sweep_of(rule.at(epoch), problem)
+        run = run if after is None else one_by_one(run, after)
         order = np.arange(examples) if random_state is None else random_state.permutation(examples)
         counts = np.zeros(len(COUNTS), np.int64)
         began = time.perf_counter()
@@ -193,6 +231,20 @@ def generator(random_state: Any) -> np.random.Generator:
         raise InputError(f"random_state must be a seed ≥ 0, a generator or None, not {random_state!r}") from None
 
 
+def one_by_one(run: Any, after: Callable[[int, bool], object]) -> Any:
+    """A sweep that takes the examples one by one and calls `after` in between."""
+
+    def sweep_and_tell(problem, model, rule, order, clock, largest, counts):
+        for t in range(len(order)):
+            updates = counts[UPDATES]
+            if run(problem, model, rule, order[t : t + 1], clock + t, largest, counts) == 0:
+                return t
+            after(int(order[t]), bool(counts[UPDATES] > updates))
+        return len(order)
+
+    return sweep_and_tell
+
+
 def sweep_of(rule: UpdateRule, problem: Any) -> tuple[Any, Any]:
     """The function that makes one pass, and the rule as it takes it."""
     plain = not isinstance(problem, tuple)
@@ -205,6 +257,12 @@ def sweep_of(rule: UpdateRule, problem: Any) -> tuple[Any, Any]:
 
 def check_rule(rule: UpdateRule, problem: Any) -> None:
     """The step `mira` needs more of a structure than others, k-best MIRA still more; some sub-structures need heads."""
+    if rule.then is not None:
+        for stage in rule.stages:
+            check_rule(stage, problem)
+        return
+    if rule.parts and not has_parts(problem):
+        raise InputError(f"rule '{rule.name}': parts are for trees of second order, not for {type(problem).__name__}")
     needed = ([direction] if rule.step == "mira" else []) + ([best_outputs, keep] if rule.k_best > 1 else [])
     if lacking := [operation for operation in needed if not implements(type(problem), operation)]:
         raise InputError(

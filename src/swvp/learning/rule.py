@@ -1,4 +1,8 @@
-"""Owns the update rule: which sub-structures, γ, approach and step an update uses, and the short names of rules."""
+"""Owns the update rule: which sub-structures, γ, approach and step an update uses, and the short names of rules.
+
+A rule may be a schedule, whose rule depends on the epoch. Theorem 1 allows it (property 3, dynamic updates): JJ and
+SetGamma may differ between iterations.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +23,11 @@ APPROACHES = ("aggressive", "balanced")
 POWERS = {"unit": 0.0, "sqrt": 0.5, "count": 1.0}
 STEPS = (*POWERS, "mira")
 NAMED: dict[str, dict[str, Any]] = {
-    "csp": {"substructures": "full", "gamma": "uniform", "approach": "aggressive", "step": "unit", "impose": False},
-    "mira": {"substructures": "full", "gamma": "uniform", "approach": "aggressive", "step": "mira", "impose": False},
+    "csp": {"substructures": "full", "gamma": "uniform", "approach": "aggressive", "step": "unit"},
+    "mira": {"substructures": "full", "gamma": "uniform", "approach": "aggressive", "step": "mira"},
 }
+FLAGS = ("impose", "literal", "parts")
+THEN = ".."
 PAPER_RULES = ("csp", "a-wm", "a-wmr", "b-wm", "b-wmr")
 
 Gamma = Callable[[Floats, float], Sequence[float] | Floats]
@@ -52,8 +58,8 @@ def register_substructures(name: str, function: Substructures) -> None:
 
 def new_name(kind: str, name: str, taken: Iterable[str], function: object) -> str:
     """A name that a user's function may have."""
-    if name in taken or name in STEPS or name == "impose" or not name or set(name) & set(":,- "):
-        raise InputError(f"cannot name {kind} '{name}': taken, or has one of ':', ',', '-', ' '")
+    if name in taken or name in STEPS or name in FLAGS or not name or set(name) & set(":,-. "):
+        raise InputError(f"cannot name {kind} '{name}': taken, or has one of ':', ',', '-', '.', ' '")
     if not callable(function):
         raise InputError(f"{kind} '{name}' must be a function, not a {type(function).__name__}")
     return name
@@ -76,6 +82,11 @@ class UpdateRule:
     k_best : with the rule "mira", against so many of the best outputs at once (see `swvp.learning.mira`); its
         short name is "mira:K"
     impose : exclude non-violating terms of a balanced update until γ condition (2) holds
+    literal : update as Algorithm 1 and the formulas of γ say, also where nothing is a violation: CSP where the search
+        missed a better y, a balanced γ where I^v is empty or has no weight. Otherwise these update nothing or back off
+    parts : of second-order trees: Δφ of a sub-structure is that of the parts of its own words, gold less predicted,
+        instead of Δφ(x, y, m^J) (see `swvp.structures.tree.own_parts`)
+    then : (N, rule): this rule for the first N epochs, then the other one
 
     >>> UpdateRule(gamma="wm", approach="aggressive", substructures="segments", step="sqrt").name
     'a-wm:segments:sqrt'
@@ -89,6 +100,9 @@ class UpdateRule:
     C: float = 1.0
     k_best: int = 1
     impose: bool = False
+    literal: bool = False
+    parts: bool = False
+    then: tuple[int, UpdateRule] | None = None
 
     def __post_init__(self) -> None:
         if not callable(self.substructures) and self.substructures not in (*SUBSTRUCTURES, *own_substructures):
@@ -105,24 +119,50 @@ class UpdateRule:
                 raise InputError(f"{field} must be a number > 0, not {shown(value)}")
         if not is_whole(self.k_best):
             raise InputError(f"k_best must be a whole number of at least 1, not {shown(self.k_best)}")
-        if self.k_best > 1 and self.base != "mira":
+        if self.k_best > 1 and (self.base != "mira" or any(getattr(self, flag) for flag in FLAGS)):
             raise InputError("k_best is for the rule mira only: give no other substructures, gamma, approach or step")
+        if self.impose and self.literal:
+            raise InputError("a rule cannot both impose condition (2) and be literal, which ignores it")
+        if self.then is not None:
+            epochs, rule = self.then
+            if not is_whole(epochs):
+                raise InputError(f"a rule of a schedule needs at least 1 epoch, not {shown(epochs)}")
+            if not isinstance(rule, UpdateRule):
+                raise InputError(f"then must be (epochs, UpdateRule), not {self.then!r}")
+            if rule.parts != self.parts:
+                raise InputError("all rules of a schedule must have parts, or none")
+
+    @property
+    def stages(self) -> list[UpdateRule]:
+        """The rules of a schedule in their order; without one, the rule itself."""
+        return [self] if self.then is None else [dataclasses.replace(self, then=None), *self.then[1].stages]
+
+    def at(self, epoch: int) -> UpdateRule:
+        """The rule of an epoch, counted from 1."""
+        if self.then is None:
+            return self
+        epochs, rule = self.then
+        return dataclasses.replace(self, then=None) if epoch <= epochs else rule.at(epoch - epochs)
 
     @property
     def uses_beta(self) -> bool:
         """Whether different values of β can give different updates."""
-        return self.substructures != "full" and self.gamma not in ("uniform", "worst", "optimal")
+        return any(
+            rule.substructures != "full" and rule.gamma not in ("uniform", "worst", "optimal") for rule in self.stages
+        )
 
     @property
     def name(self) -> str:
         """The short name, which `as_rule` reads back (β and C are not part of it)."""
+        if self.then is not None:
+            return f"{self.then[0]}x{self.stages[0].name}{THEN}{self.then[1].name}"
         if self.base is not None:
-            return self.base if self.k_best == 1 else f"{self.base}:{self.k_best}"
-        parts = [f"{self.approach[0]}-{name_of(self.gamma)}"]
-        parts += [name_of(self.substructures)] if self.substructures != "single" else []
-        parts += [self.step] if self.step != "unit" else []
-        parts += ["impose"] if self.impose else []
-        return ":".join(parts)
+            parts = [self.base] if self.k_best == 1 else [self.base, str(self.k_best)]
+        else:
+            parts = [f"{self.approach[0]}-{name_of(self.gamma)}"]
+            parts += [name_of(self.substructures)] if self.substructures != "single" else []
+            parts += [self.step] if self.step != "unit" else []
+        return ":".join([*parts, *(flag for flag in FLAGS if getattr(self, flag))])
 
     @property
     def base(self) -> str | None:
@@ -134,10 +174,12 @@ class UpdateRule:
 
     def respects_conditions(self) -> bool:
         """Whether every update meets the γ selection conditions, whatever the data."""
+        if self.then is not None:
+            return all(rule.respects_conditions() for rule in self.stages)
         if self.k_best > 1:
             return False
         always = self.gamma in ("worst", "optimal") or self.substructures == "full"  # with one J, I^v or a back-off
-        return self.approach == "aggressive" or self.impose or always
+        return self.approach == "aggressive" or self.impose or (always and not self.literal)
 
 
 def name_of(part: Any) -> str:
@@ -146,40 +188,67 @@ def name_of(part: Any) -> str:
 
 
 def as_rule(rule: str | UpdateRule, **changes: Any) -> UpdateRule:
-    """The rule of a short name: csp, mira[:K], or (a|b)-GAMMA[:SUBSTRUCTURES][:STEP][:impose].
+    """The rule of a short name: csp, mira[:K], or (a|b)-GAMMA[:SUBSTRUCTURES][:STEP], each with [:impose] [:literal]
+    [:parts]; or a schedule of them, NxRULE..RULE: the first one for N epochs, then the other.
 
     >>> as_rule("b-wmr", beta=2).approach
     'balanced'
     >>> as_rule("a-softmin:pairs:count").substructures
     'pairs'
+    >>> schedule = as_rule("2xcsp..a-wm", beta=3)
+    >>> [schedule.at(epoch).name for epoch in (1, 2, 3)]
+    ['csp', 'csp', 'a-wm']
     """
     if isinstance(rule, UpdateRule):
-        return dataclasses.replace(rule, **changes)
+        return changed(rule, changes)
+    first, dots, rest = str(rule).partition(THEN)
+    if dots:
+        epochs, x, name = first.partition("x")
+        if not (x and epochs.isascii() and epochs.isdigit() and int(epochs) > 0 and rest):
+            raise InputError(f"rule '{rule}': write a schedule as 2xcsp..a-wm, csp for 2 epochs and then a-wm")
+        return dataclasses.replace(as_rule(name, **changes), then=(int(epochs), as_rule(rest, **changes)))
     head, *parts = str(rule).split(":")
-    if head == "mira" and len(parts) == 1:
+    fields: dict[str, Any] = dict(NAMED[head]) if head in NAMED else approach_and_gamma(str(rule), head)
+    if head == "mira" and parts and parts[0] not in FLAGS:
         if not (parts[0].isascii() and parts[0].isdigit()):
             raise InputError(f"rule '{rule}': give mira a number of outputs, as in mira:5")
-        return UpdateRule(**(NAMED["mira"] | {"k_best": int(parts[0])} | changes))
-    if rule in NAMED:
-        return UpdateRule(**(NAMED[rule] | changes))
-    letter, dash, gamma = head.partition("-")
-    approach = {"a": "aggressive", "b": "balanced"}.get(letter)
-    if approach is None or not dash:
-        every = (*NAMED, *(f"{letter}-{name}" for letter in "ab" for name in (*GAMMAS, *own_gammas)))
-        raise unknown_name("rule", rule, every)
-    fields: dict[str, Any] = {"approach": approach, "gamma": gamma}
-    value: Any
+        fields["k_best"] = int(parts.pop(0))
     for part in parts:
-        if part in STEPS:
-            field, value = "step", part
-        elif part == "impose":
-            field, value = "impose", True
-        elif part in SUBSTRUCTURES or part in own_substructures:
-            field, value = "substructures", part
-        else:
-            known = (*SUBSTRUCTURES, *own_substructures, *STEPS, "impose")
-            raise unknown_name(f"part of rule '{rule}':", part, known)
+        field, value = part_of(str(rule), part)
         if field in fields:
             raise InputError(f"rule '{rule}' has more than one part for its {field}")
         fields[field] = value
     return UpdateRule(**(fields | changes))
+
+
+def changed(rule: UpdateRule, changes: dict[str, Any]) -> UpdateRule:
+    """The rule with some of its fields changed, in each of its stages."""
+    then = rule.then and (rule.then[0], changed(rule.then[1], changes))
+    return dataclasses.replace(rule, **({"then": then} | changes))
+
+
+def approach_and_gamma(rule: str, head: str) -> dict[str, Any]:
+    """The fields that the beginning of a short name, such as a-wm, stands for."""
+    letter, dash, gamma = head.partition("-")
+    if dash and letter == "p":
+        raise InputError(
+            f"rule '{rule}' is passive: it would use non-violations only. All their margins are > 0, so condition (2), "
+            "Σγ·margin ≤ 0, asks for γ = 0, but condition (1) for Σγ = 1: no γ meets both (section 5 of the paper); "
+            f"use 'a-{gamma}' or 'b-{gamma}'"
+        )
+    approach = {"a": "aggressive", "b": "balanced"}.get(letter)
+    if approach is None or not dash:
+        every = (*NAMED, *(f"{letter}-{name}" for letter in "ab" for name in (*GAMMAS, *own_gammas)))
+        raise unknown_name("rule", rule, every)
+    return {"approach": approach, "gamma": gamma}
+
+
+def part_of(rule: str, part: str) -> tuple[str, Any]:
+    """The field that a part of a short name stands for, and its value."""
+    if part in STEPS:
+        return "step", part
+    if part in FLAGS:
+        return part, True
+    if part in SUBSTRUCTURES or part in own_substructures:
+        return "substructures", part
+    raise unknown_name(f"part of rule '{rule}':", part, (*SUBSTRUCTURES, *own_substructures, *STEPS, *FLAGS))

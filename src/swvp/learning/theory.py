@@ -10,6 +10,8 @@ All range over the wrong labels z ≠ y of Y(x) and the mixed assignments m^J(z,
     D_{u,δ}      distance(…, u, δ)   √Σ max(0, δ - r^i)²                     appendix
     r^diff       r_diff(…, u)        min_i (r^iJJ - r^i)                     appendix
     mistakes     first_pass_bound(…) (R^JJ + D)² / (δ + r^diff)²             Theorem 2
+                 smallest_first_pass_bound(…), over u and δ                  Theorem 2
+    error        error_bound(…)      2/(n + 1) E[the smallest of n + 1]      Theorem 3
 
 A tuple of families is their union: ("single", "full") is `single` with the back-off to CSP. Observations 1 and 2
 assume that mixing stays inside Y(x), which `closed_under_mixing` tells: it does for sequences, not for trees or
@@ -19,21 +21,27 @@ matchings.
 from __future__ import annotations
 
 import math
+import numbers
+from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize_scalar, nnls
+from scipy.optimize import minimize_scalar
 
 from swvp.errors import InputError
 from swvp.learning.example import sets_of
 from swvp.learning.rule import POWERS, Substructures, UpdateRule, as_rule
+from swvp.learning.smallest_bound import Slacks, convex_minimum, local_minimum, nearest_point, slacks_of
 from swvp.structures.operations import Floats
 from swvp.structures.python import EnumerableProblem, Label, mixed_assignment, wrong_positions
 
 __all__ = [
+    "ErrorBound",
+    "SmallestBound",
     "closed_under_mixing",
     "distance",
+    "error_bound",
     "first_pass_bound",
     "generalization_bound",
     "margin",
@@ -41,6 +49,7 @@ __all__ = [
     "radius",
     "separator",
     "slacks",
+    "smallest_first_pass_bound",
     "update_bound",
 ]
 
@@ -106,9 +115,7 @@ def update_bound(
     rule = as_rule(rule)
     if rule.step == "mira":
         raise InputError(f"Theorem 1 says nothing of rule '{rule.name}', whose step may be shorter than 1")
-    if not rule.respects_conditions():
-        raise InputError(f"Theorem 1 says nothing of rule '{rule.name}', which may break γ condition (2); impose it")
-    jj: JJ = (rule.substructures, "full") if back_off else rule.substructures
+    jj = families_of(rule, back_off, "Theorem 1")
     delta = margin(problem, X, Y, u, substructures=jj)
     if not delta > 0:
         raise InputError(f"u does not separate the data: its margin is {delta:.4g}, Theorem 1 needs one > 0")
@@ -118,6 +125,13 @@ def update_bound(
         most = max((len(sets_of(rule.substructures, y, z)) for y, z in labels), default=1)
         longest_step = most ** POWERS[rule.step]
     return longest_step * (radius(problem, X, Y, substructures=jj) / delta) ** 2
+
+
+def families_of(rule: UpdateRule, back_off: bool, theorem: str) -> JJ:
+    """The sub-structures that updates of a rule may use, if it respects the γ conditions."""
+    if not rule.respects_conditions():
+        raise InputError(f"{theorem} says nothing of rule '{rule.name}', which may break γ condition (2); impose it")
+    return (rule.substructures, "full") if back_off else rule.substructures
 
 
 def first_pass_bound(
@@ -152,12 +166,130 @@ def first_pass_bound(
     return float(min(found.fun, bound(1e6)))
 
 
+class SmallestBound(NamedTuple):
+    """Theorem 2's bound at its smallest: (R^JJ + D_{u,δ})² / (δ + r^diff)² at the unit vector u and δ.
+
+    `mixed` is the same with the slacks of mixed assignments, min (R^JJ + D^JJ)² / δ². The proof of Theorem 2 holds for
+    it too. It is never larger, so the smallest bound is between the two.
+    """
+
+    bound: float
+    u: Floats
+    delta: float
+    mixed: float
+
+
+def smallest_first_pass_bound(
+    problem: EnumerableProblem, X: Sequence[Any], Y: Labels, *, substructures: JJ = "full"
+) -> SmallestBound:
+    """Theorem 2 with its minimum over u and δ, for small data.
+
+    With "full" (CSP) this is a convex programme and the bound is the smallest there is, up to the tolerance of the
+    search. With other JJ the paper's expression is not convex: then it is the smallest one found, and `mixed`, a convex
+    programme again, bounds it from below. δ is inf where no u says more than that no example is wrong twice.
+    """
+    full, mixed = distinct_slacks(problem, X, Y, substructures)
+    if full is None or mixed is None:
+        return SmallestBound(0.0, unit(np.ones(len(problem.joint_feature(X[0], Y[0])))), math.inf, 0.0)
+    R = float(np.linalg.norm(mixed.rows, axis=1).max())
+    lowest, v_mixed = convex_minimum(mixed, R)
+    value, v, s = lowest, v_mixed, 1.0
+    if substructures != "full":
+        starts = [v_mixed, convex_minimum(full, R)[1], np.zeros(len(v))]
+        value, v, s = local_minimum(full, mixed, R, starts, lowest)
+    length, examples = float(np.linalg.norm(v)), float(full.counts.sum())
+    u, delta = (v / length, s / length) if length > 0 else (unit(np.ones(len(v))), math.inf)
+    bound = float(value) ** 2 if length > 0 else examples
+    return SmallestBound(bound, u, delta, min(bound, float(lowest) ** 2 if v_mixed.any() else examples))
+
+
+def distinct_slacks(
+    problem: EnumerableProblem, X: Sequence[Any], Y: Labels, substructures: JJ
+) -> tuple[Slacks | None, Slacks | None]:
+    """Δφ of wrong labels and of mixed assignments, equal examples once; None if no example has a wrong label."""
+    pairs = zip(differences(problem, X, Y, "full"), differences(problem, X, Y, substructures), strict=True)
+    found = [(full, mixed) for full, mixed in pairs if len(full)]
+    if any(not len(mixed) for _, mixed in found):
+        raise InputError("an example has wrong labels but no mixed assignment; add 'full' to the substructures")
+    if not found:
+        return None, None
+    keys = [full.tobytes() + mixed.tobytes() for full, mixed in found]
+    counts, first = Counter(keys), dict(zip(reversed(keys), reversed(found), strict=True))
+    times = [counts[key] for key in first]
+    fulls, mixeds = zip(*first.values(), strict=True)
+    return slacks_of(fulls, times), slacks_of(mixeds, times)
+
+
 def generalization_bound(mistake_bounds: Sequence[float], n: int) -> float:
     """Theorem 3: 2/(n + 1) · E[mistake bound on n + 1 examples] bounds the probability of a wrong prediction.
 
-    The expectation is the mean over `mistake_bounds`, one `first_pass_bound` per sample of n + 1 examples.
+    The expectation is the mean over `mistake_bounds`, one bound of Theorem 2 per sample of n + 1 examples.
+    `error_bound` takes data instead.
     """
-    return 2 / (n + 1) * float(np.mean(mistake_bounds))
+    if isinstance(n, bool) or not isinstance(n, numbers.Integral) or n < 1:
+        raise InputError(f"n, the number of training examples, must be a whole number of at least 1, not {n!r}")
+    bounds = np.asarray(mistake_bounds, float)
+    if bounds.ndim != 1 or not len(bounds):
+        raise InputError("mistake_bounds must be one number or more, one for each sample of n + 1 examples")
+    if not (bounds >= 0).all():
+        raise InputError("mistake_bounds must be numbers ≥ 0")
+    return 2 / (int(n) + 1) * float(bounds.mean())
+
+
+class ErrorBound(NamedTuple):
+    """Theorem 3 from data: an estimate of the bound, for `n` training examples, from the mean over `samples`.
+
+    `mixed` is the same with the tighter bound of `SmallestBound`. `standard_error` is that of `bound`, None for one
+    sample. A bound of 1 or more says nothing.
+    """
+
+    bound: float
+    mixed: float
+    n: int
+    samples: int
+    standard_error: float | None
+
+
+def error_bound(
+    problem: EnumerableProblem,
+    X: Sequence[Any],
+    Y: Labels,
+    *,
+    rule: str | UpdateRule = "csp",
+    n: int | None = None,
+    back_off: bool = True,
+    random_state: int | None = None,
+) -> ErrorBound:
+    """Theorem 3: the probability that the voted perceptron of n examples errs on another one, at most; from data.
+
+    The theorem has an expectation over samples of n + 1 examples, which nobody knows. Here it is the mean over the
+    samples that the data give: they are divided, in random order, into as many separate samples of n + 1 as there are.
+    So this is an unbiased estimate of a bound, not a bound; `standard_error` says how good an estimate. By default
+    n + 1 is the number of examples: one sample.
+
+    It is for one pass of `StructuredPerceptron(vote=True, epochs=1)`, with examples that are independent draws, and a
+    rule that respects the γ conditions with the step `unit`. A rule that may back off also uses J = [L_x], which makes
+    its bound that of CSP, unless `back_off` is False, for runs that never did.
+    """
+    rule = as_rule(rule)
+    if rule.step != "unit":
+        raise InputError(f"Theorem 3 says nothing of rule '{rule.name}': its proof needs the step unit")
+    jj = families_of(rule, back_off, "Theorem 3")
+    if len(X) < 2 or len(X) != len(Y):
+        raise InputError(f"X has {len(X)} examples and Y has {len(Y)}: give as many, at least two")
+    n = len(X) - 1 if n is None else n
+    if isinstance(n, bool) or not isinstance(n, numbers.Integral) or not 1 <= n < len(X):
+        raise InputError(f"n must be a whole number from 1 to {len(X) - 1}, one less than the examples, not {n!r}")
+    samples = len(X) // (n + 1)
+    order = np.random.default_rng(random_state).permutation(len(X))[: samples * (n + 1)].reshape(samples, n + 1)
+    found = [
+        smallest_first_pass_bound(problem, [X[i] for i in part], [Y[i] for i in part], substructures=jj)
+        for part in order
+    ]
+    bounds = [smallest.bound for smallest in found]
+    error = 2 / (n + 1) * float(np.std(bounds, ddof=1)) / math.sqrt(samples) if samples > 1 else None
+    mixed = generalization_bound([smallest.mixed for smallest in found], n)
+    return ErrorBound(generalization_bound(bounds, n), mixed, n, samples, error)
 
 
 def separator(problem: EnumerableProblem, X: Sequence[Any], Y: Labels, *, substructures: JJ = "full") -> Floats:
@@ -168,12 +300,8 @@ def separator(problem: EnumerableProblem, X: Sequence[Any], Y: Labels, *, substr
     points = np.concatenate(differences(problem, X, Y, substructures))
     if not points.any():
         raise InputError("no wrong label differs from its gold label in any feature: nothing to separate")
-    points, scale = points / np.abs(points).max(), 100.0
-    try:
-        alpha, _ = nnls(np.vstack([points.T, np.full(len(points), scale)]), np.append(np.zeros(points.shape[1]), scale))
-    except RuntimeError:
-        raise InputError("the search for a separator did not end; use fewer or shorter examples") from None
-    nearest = alpha @ points
+    points = points / np.abs(points).max()
+    nearest = nearest_point(points)
     if np.linalg.norm(nearest) < 1e-9 or (points @ nearest).min() <= 0:
         raise InputError("the data are not linearly separable with these features (or with a margin below 1e-9)")
     return unit(nearest)

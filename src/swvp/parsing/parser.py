@@ -27,6 +27,7 @@ from swvp.parsing.results import trees_of
 from swvp.parsing.rules import DEFAULT_RULES
 from swvp.parsing.second_order import all_slots, candidates_of, predict_second
 from swvp.parsing.treebank import Treebank
+from swvp.structures.exact import on_grid
 from swvp.structures.operations import Floats, refresh
 from swvp.structures.tree.arcs import ArcModel, Arcs, Heads, decode, new_model, predict_all
 from swvp.structures.tree.context import Columns
@@ -202,9 +203,12 @@ class Parser(TrainingOptions, ParserAsking):
         if self.pruner_ is not None:
             epochs = 1 if more else EPOCHS
             self.pruner_.fit(nodes, heads, orders=generator(self.random_state), epochs=epochs, more=more)
-        problem = self._problem(nodes, heads, float(self.margin))
-        make: Any = new_model if isinstance(problem, Arcs) else new_part_model
-        model = make(problem, size, exact=exact)
+        problem = self._problem(nodes, heads, on_grid(float(self.margin)))
+        model: Any
+        if isinstance(problem, Arcs):
+            model = new_model(problem, size, exact=exact)
+        else:
+            model = new_part_model(problem, size, exact=exact, own_parts=rule.parts)
         if old is not None:
             coef, before, owners = old
             model.w[:] = coef if before is None else before.model.w

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 
+from swvp.escaping import STEERING
+
 if TYPE_CHECKING:
     from swvp.parsing.tree import DependencyTree
 
 __all__ = ["is_right_to_left", "printable", "text_tree"]
 
-STEERING = (
-    "\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufffe\uffff"  # lines, directions, no characters
-)
 LONGEST = 24  # cells of a word or a label; more are cut
 NARROW = 24  # cells of the lines beyond which a level takes one cell, not two
 
@@ -124,4 +123,4 @@ def printable(text: str) -> str:
     >>> printable("a\\tb")
     'a�b'
     """
-    return "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Cs") or c in STEERING else c for c in text)
+    return STEERING.sub("\ufffd", text)

@@ -121,7 +121,7 @@ def notes(summary: SetupSummary) -> Iterator[str]:
             f"The paper prints accuracies of {between(left_out.values(), 0)} % for this setup; ours are "
             f"{between(means, 0)} % with the last weights. The generator follows the paper’s footnote, and with "
             f"it the best that is possible is about {100 * summary.ceiling:.0f} %. "
-            "We do not know where the difference comes from."
+            "We do not know where the difference comes from; the readings tried are in docs/synthetic-study.md."
         )
     lowest = 2.0 ** (1 - summary.datasets)
     if summary.datasets > 1 and lowest >= SIGNIFICANT:

@@ -12,7 +12,7 @@ from rich.text import Text
 from swvp.experiments.parsing_runs import CONTROL, REST
 from swvp.experiments.parsing_summary import COLUMNS, TESTED, OrderSummary, rate, shown
 from swvp.experiments.table2 import PAPER, PAPER_AVERAGE
-from swvp.report.parsing_words import ORDERS, p_value, points, speeds
+from swvp.report.parsing_words import ORDERS, identical, p_value, points, speeds
 from swvp.report.words import percent
 from swvp.scoring.several import Tested
 
@@ -40,6 +40,8 @@ def print_parsing(console: Console, results: Mapping[str, Any], summaries: Seque
         console.print()
         console.print(rules(summary))
         console.print(pruning(summary), style="dim")
+        if same := [line for line in summary.lines if line.best_is_the_rival]:
+            console.print(f"Best SWVP and best rival: {identical(same)}", style="dim")
     console.print()
     console.print(EXPLAINED, style="dim")
     for summary in summaries:

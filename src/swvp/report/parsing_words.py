@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from swvp.experiments.parsing_runs import CONTROL, CSP, REST
-from swvp.experiments.parsing_summary import TESTED, OrderSummary, runs_of, uas
+from swvp.experiments.parsing_summary import TESTED, Line, OrderSummary, runs_of, shown, uas
 from swvp.experiments.table2 import PAPER, PAPER_AVERAGE, PAPER_COLUMNS
 from swvp.report.words import SIGNIFICANT, listed
 
-__all__ = ["ORDERS", "csp_tries", "p_value", "paper_notes", "points", "speeds", "words"]
+__all__ = ["ORDERS", "csp_tries", "identical", "p_value", "paper_notes", "points", "speeds", "words"]
 
 ORDERS = {1: "First", 2: "Second"}
 
@@ -42,6 +42,8 @@ def words(results: Mapping[str, Any], summaries: Sequence[OrderSummary]) -> Iter
         for pair, title in TESTED.items():
             if pair in summary.overall:
                 yield f"{order}, {title}", against(summary, pair)
+        if same := [line for line in summary.lines if line.best_is_the_rival]:
+            yield f"{order}, best SWVP and best rival", identical(same)
         if (known := bound(summary)) is not None:
             yield f"{order}, β chosen on the test set", known
         if (known := chance(results, summary)) is not None:
@@ -63,6 +65,12 @@ def against(summary: OrderSummary, pair: tuple[str, str]) -> str:
     above, below = (sum(sign * gain > 0 for gain in sure) for sign in (1, -1))
     sides = f"above on {won} of {of} treebanks ({above} significant after correction)"
     return f"{text}; {sides}, below on {lost} ({below} significant)."
+
+
+def identical(lines: Sequence[Line]) -> str:
+    """Where the best SWVP rule is no other model than a rule without sub-structures."""
+    names = [f"{line.treebank} ({shown(line.runs['best'])} and {shown(line.runs['rival'])})" for line in lines]  # type: ignore[arg-type]
+    return f"The same model under two names on {listed(names)}: there the choice of sub-structures changes nothing."
 
 
 def bound(summary: OrderSummary) -> str | None:

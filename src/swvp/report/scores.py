@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from swvp.escaping import escaped
 from swvp.scoring.confusion import Confusion
 from swvp.scoring.counts import Counts
 from swvp.tagging.scores import TagScores
@@ -83,5 +84,5 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], texts: int = 1
         text = k < texts
         result.add_column(Text(heading), justify="left" if text else "right", no_wrap=not text, overflow="fold")
     for row in rows:
-        result.add_row(*map(Text, row))
+        result.add_row(*(Text(escaped(cell)) for cell in row))
     return result

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from swvp.checks import shown
 from swvp.errors import InputError
+from swvp.escaping import escaped
 from swvp.scoring.html import html_table
 
 __all__ = ["WeightTable", "check_count"]
@@ -20,7 +21,7 @@ class WeightTable(NamedTuple):
     rows: list[tuple[Any, ...]]
 
     def cells(self) -> list[list[str]]:
-        return [[f"{cell:+.3f}" if isinstance(cell, float) else str(cell) for cell in row] for row in self.rows]
+        return [[cell_text(cell) for cell in row] for row in self.rows]
 
     def __str__(self) -> str:
         cells = [list(self.headings), *self.cells()]
@@ -30,10 +31,14 @@ class WeightTable(NamedTuple):
             "  ".join(f"{cell:>{w}}" if n else f"{cell:{w}}" for cell, w, n in zip(row, widths, numbers, strict=True))
             for row in cells
         ]
-        return "\n".join([self.title, *(line.rstrip() for line in lines)])
+        return "\n".join([escaped(self.title), *(line.rstrip() for line in lines)])
 
     def _repr_html_(self) -> str:
         return html_table(self.title, self.headings, self.cells())
+
+
+def cell_text(cell: Any) -> str:
+    return f"{cell:+.3f}" if isinstance(cell, float) else escaped(str(cell))
 
 
 def check_count(name: str, value: Any, least: int = 0) -> None:

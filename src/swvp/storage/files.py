@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ def write_whole(path: Path, content: str | bytes | Sequence[bytes | memoryview])
             with path.open("wb") as file:
                 file.writelines(parts)
             return
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -38,7 +39,8 @@ def write_whole(path: Path, content: str | bytes | Sequence[bytes | memoryview])
         os.chmod(name, 0o666 & ~current_umask())
         os.replace(name, path)
     except BaseException as error:
-        os.unlink(name)
+        with contextlib.suppress(OSError):  # perhaps somebody removed it
+            os.unlink(name)
         if isinstance(error, OSError):
             raise cannot_write(path, error) from error
         raise

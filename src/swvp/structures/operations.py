@@ -2,9 +2,10 @@
 
 `problem` holds the examples, `model` the weights, the sums for averaging and the room to work in. Their classes
 belong to a structure, which implements the operations below with `swvp.compiled.implement`; `learning` calls
-them and knows nothing of tags or trees. All need `longest`, `find_mistakes`, `margins` and `add`; only the step `mira`
-needs `direction`, only k-best MIRA `best_outputs` and `keep`, only sub-structures of heads `heads`; `refresh` is for
-weights that come from elsewhere.
+them and knows nothing of tags or trees. All need `longest`, `find_mistakes`, `margins` and `add`, and should say
+whether φ counts features (`counts_features`). Only the step `mira` needs `direction`, only k-best MIRA `best_outputs`
+and `keep`, only sub-structures of heads `heads`, only the γ `wmr-printed` `length`; `refresh` is for weights that come
+from elsewhere.
 """
 
 from __future__ import annotations
@@ -23,6 +24,38 @@ Floats = NDArray[np.float64]
 @operation
 def longest(problem: Any) -> int:
     """The largest number of positions that a label of this problem has."""
+
+
+@operation
+def length(problem: Any, model: Any, i: int) -> int:
+    """L_x: the number of positions of the label of example i; where the search cut it, up to there."""
+
+
+@implement(length, object)
+@kernel
+def length_at_most(problem: Any, model: Any, i: int) -> int:
+    return longest(problem)
+
+
+@operation
+def has_parts(problem: Any) -> bool:
+    """Whether the structure can take the parts of words for a sub-structure's Δφ (never called in kernels)."""
+
+
+@implement(has_parts, object)
+def no_parts(problem: Any) -> bool:
+    return False
+
+
+@operation
+def counts_features(problem: Any) -> bool:
+    """Whether every value of φ is a whole number, so that sums of weights can be exact (`swvp.structures.exact`)."""
+
+
+@implement(counts_features, object)
+@kernel
+def unknown_features(problem: Any) -> bool:
+    return False
 
 
 @operation

@@ -6,6 +6,7 @@ structures: on small problems they must give the very same weights.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
@@ -14,11 +15,14 @@ import numpy as np
 from swvp.compiled import implement
 from swvp.errors import InputError
 from swvp.structures import operations
+from swvp.structures.exact import averaged
 from swvp.structures.operations import Floats, Ints
 
 __all__ = ["Problem", "PythonModel", "PythonProblem", "as_heads", "mixed_assignment", "wrong_positions"]
 
 Label = Sequence[Any]
+
+LARGEST_COUNT = 2**16
 
 
 @runtime_checkable
@@ -64,6 +68,11 @@ class PythonProblem:
             if isinstance(y, np.ndarray) and y.ndim != 1:
                 raise InputError(f"label {i} is an array of {y.ndim} dimensions: use one, as with y.ravel()")
 
+    @functools.cached_property
+    def counts_features(self) -> bool:
+        """Whether φ counts features, as far as its values for the gold labels tell."""
+        return all(counts(self.phi(i, y)) for i, y in enumerate(self.Y))
+
     def phi(self, i: int, y: Label) -> Floats:
         vector = np.asarray(self.problem.joint_feature(self.X[i], y), dtype=float)
         if vector.ndim != 1:
@@ -74,6 +83,11 @@ class PythonProblem:
             raise InputError(f"joint_feature returned {len(vector)} values for example {i}, {self.features} before")
         self.features = len(vector)
         return vector
+
+
+def counts(vector: Floats) -> bool:
+    """Whether the values are whole numbers, and not large ones, which are rather measurements."""
+    return bool((vector == np.rint(vector)).all() and np.abs(vector).max(initial=0.0) <= LARGEST_COUNT)
 
 
 class PythonModel:
@@ -87,19 +101,29 @@ class PythonModel:
 
 
 def wrong_positions(gold: Label, predicted: Label) -> list[int]:
-    """The positions where two labels differ."""
-    return [k for k, (a, b) in enumerate(zip(gold, predicted, strict=True)) if a != b]
+    """The positions where two labels differ; if one is longer, what it has more counts as one position.
+
+    >>> wrong_positions("abc", "abde")
+    [2, 3]
+    """
+    wrong = [k for k, (a, b) in enumerate(zip(gold, predicted, strict=False)) if a != b]
+    return wrong if len(gold) == len(predicted) else [*wrong, min(len(gold), len(predicted))]
 
 
 def mixed_assignment(gold: Label, predicted: Label, J: Iterable[int]) -> Label:
     """m^J(y*, y): predicted on J, gold elsewhere (Definition 1), of the type of the gold label.
 
+    Labels may have different lengths: the position after the shorter one then stands for all that follows.
+
     >>> mixed_assignment((1, 1, 1), (2, 2, 2), {1})
     (1, 2, 1)
+    >>> mixed_assignment((1, 1, 1), (2,), {1})
+    (1,)
     """
-    mixed = list(gold)
-    for k in J:
-        mixed[k] = predicted[k]
+    common = min(len(gold), len(predicted))
+    J = set(J)
+    mixed = [(predicted if k in J else gold)[k] for k in range(common)]
+    mixed += list((predicted if common in J else gold)[common:])
     if isinstance(gold, np.ndarray):
         return np.array(mixed, dtype=np.result_type(gold, np.asarray(predicted)))
     return type(gold)(mixed)  # type: ignore[call-arg]
@@ -121,15 +145,33 @@ def heads(problem: PythonProblem, model: PythonModel, i: int) -> tuple[Ints, Int
     return as_heads(problem.Y[i], "gold"), as_heads(model.predicted, "predicted")
 
 
+@implement(operations.counts_features, PythonProblem)
+def counts_features(problem: PythonProblem) -> bool:
+    return problem.counts_features
+
+
 @implement(operations.longest, PythonProblem)
 def longest(problem: PythonProblem) -> int:
-    return max((len(y) for y in problem.Y), default=0)
+    return max((len(y) for y in problem.Y), default=0) + varies(problem.problem)
+
+
+@implement(operations.length, PythonProblem)
+def length(problem: PythonProblem, model: PythonModel, i: int) -> int:
+    """What the longer label has more is one position."""
+    gold, predicted = len(problem.Y[i]), len(model.predicted)
+    return gold if gold == predicted else min(gold, predicted) + 1
+
+
+def varies(problem: Any) -> bool:
+    """Whether labels of one input may have different lengths, which the problem has to say."""
+    return bool(getattr(problem, "variable_length", False))
 
 
 @implement(operations.find_mistakes, PythonProblem)
 def find_mistakes(problem: PythonProblem, model: PythonModel, i: int, wrong: Ints) -> int:
     gold = problem.Y[i]
-    predicted = predict(problem.problem, problem.X[i], model.w, len(gold), f"example {i}")
+    size = None if varies(problem.problem) else len(gold)
+    predicted = predict(problem.problem, problem.X[i], model.w, size, f"example {i}")
     return keep(problem, model, i, [predicted], 0, wrong)
 
 
@@ -151,7 +193,7 @@ def best_outputs(problem: PythonProblem, model: PythonModel, i: int, k: int) -> 
     outputs = list(method(problem.X[i], model.w, k))[:k]
     if not outputs:
         raise InputError(f"k_best returned no label for example {i}")
-    size = len(problem.Y[i])
+    size = None if varies(problem.problem) else len(problem.Y[i])
     for y in outputs:
         check_length("k_best", y, size, f"example {i}")
     return len(outputs), outputs
@@ -170,15 +212,22 @@ def check_length(method: str, predicted: Any, size: int | None, where: str) -> N
     except TypeError:
         raise InputError(f"{method} returned a {type(predicted).__name__} for {where}: return a sequence") from None
     if size is not None and length != size:
-        raise InputError(f"{method} returned a label of {length} positions for {where}, whose gold label has {size}")
+        raise InputError(
+            f"{method} returned a label of {length} positions for {where}, whose gold label has {size}; "
+            "if lengths may differ, give the problem an attribute variable_length = True"
+        )
 
 
 def delta(problem: PythonProblem, model: PythonModel, i: int, J: tuple[int, ...]) -> Floats:
-    """Δφ(x, y, m^J) = φ(x, y) - φ(x, m^J)."""
+    """Δφ(x, y, m^J) = φ(x, y) - φ(x, m^J), or what the problem defines as Δφ of J."""
     if J not in model.deltas:
         gold = problem.Y[i]
-        mixed = mixed_assignment(gold, model.predicted, J)
-        model.deltas[J] = problem.phi(i, gold) - problem.phi(i, mixed)
+        own = getattr(problem.problem, "difference", None)
+        if callable(own):
+            model.deltas[J] = np.asarray(own(problem.X[i], gold, model.predicted, J), dtype=float)
+        else:
+            mixed = mixed_assignment(gold, model.predicted, J)
+            model.deltas[J] = problem.phi(i, gold) - problem.phi(i, mixed)
     return model.deltas[J]
 
 
@@ -245,4 +294,4 @@ def norm(model: PythonModel) -> float:
 
 @implement(operations.averaged_weights, PythonModel)
 def averaged_weights(model: PythonModel, clock: int) -> Floats:
-    return model.w - model.delayed / max(clock, 1)
+    return averaged(model.w, model.delayed, clock)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from swvp.errors import InputError
+from swvp.escaping import escaped
 from swvp.scoring.counts import Counts
 
 __all__ = [
@@ -49,7 +50,7 @@ class PhraseScores(NamedTuple):
             f"accuracy: {100 * self.right_tokens / max(self.tokens, 1):6.2f}%; {scores(total)}",
         ]
         for name, counts in sorted(self.by_type.items()):
-            lines.append(f"{name:>17}: {scores(counts)}  {counts.predicted}")
+            lines.append(f"{escaped(name):>17}: {scores(counts)}  {counts.predicted}")
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:

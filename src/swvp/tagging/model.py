@@ -31,6 +31,8 @@ def save_tagger(tagger: Any, path: Path) -> None:
     """Write a fitted tagger; only weights that are not 0 take room."""
     if not all(isinstance(label, str) for label in tagger.classes_):
         raise InputError("only a tagger whose labels are strings can be saved")
+    if tagger.vote:
+        raise InputError("a tagger that votes cannot be saved: a file holds one weight vector; set vote=False first")
     meta: dict[str, Any] = {
         "swvp": __version__,
         "options": stored(tagger.options()),
@@ -73,6 +75,7 @@ def rebuild(contents: Contents, memory: Memory, make: Callable[..., Any]) -> Any
     if isinstance(given.get("constraint"), list):
         given["constraint"] = [tuple(pair) for pair in given["constraint"]]
     tagger = remake(make, given)
+    must(tagger.vote is False, "vote")
     labels = strings(meta["labels"])
     must(len(set(labels)) == len(labels) > 0, "labels")
     must(meta["tokens"] in KINDS, "kind of tokens")

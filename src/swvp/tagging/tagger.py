@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from swvp.errors import InputError
 from swvp.learning.perceptron import generator
 from swvp.learning.rule import UpdateRule, as_rule
+from swvp.learning.voting import Hypotheses
 from swvp.structures.chain.attributes import AttributeChain
 from swvp.structures.chain.encode import TemplateEncoder
 from swvp.structures.chain.templates import PRESETS, parse_templates
@@ -28,6 +29,7 @@ from swvp.tagging.growth import grown, with_new_labels
 from swvp.tagging.layout import Layout
 from swvp.tagging.model import load_tagger, save_tagger
 from swvp.tagging.sentences import FeatureEncoder
+from swvp.tagging.voting import check_vote, recorder_of, vote_ids
 from swvp.training.options import TrainingOptions, in_shares, lines_of, not_fitted
 from swvp.training.training import Training, Watch, Weights, ignore, sum_of, weight_names
 
@@ -51,6 +53,7 @@ class Tagger(TrainingOptions, Asking):
     transitions_: Floats
     triples_: Floats | None
     layout_: Layout | None
+    hypotheses_: Hypotheses | None
     _training: Training | None
 
     def __init__(
@@ -65,6 +68,7 @@ class Tagger(TrainingOptions, Asking):
         C: float | None = None,
         epochs: int = 10,
         average: bool = True,
+        vote: bool = False,
         features: str | Sequence[str] | None = None,
         columns: Sequence[str] | None = None,
         constraint: Constraint | None = None,
@@ -88,6 +92,7 @@ class Tagger(TrainingOptions, Asking):
         self.C = C
         self.epochs = epochs
         self.average = average
+        self.vote = vote
         self.features = features
         self.columns = columns
         self.constraint = constraint
@@ -135,6 +140,8 @@ class Tagger(TrainingOptions, Asking):
         """
         if self.rule == "crf":
             raise InputError("rule 'crf' looks at all data at once: it has no partial_fit")
+        if self.vote:
+            raise InputError("partial_fit keeps no weight vectors to vote with: use fit, or leave out vote")
         known = hasattr(self, "coef_")
         corpus = corpus_of(X, y, self.columns_ if known and self.kind_ != "features" else self.columns)
         before: Training | None = self.__dict__.get("_training")
@@ -175,6 +182,8 @@ class Tagger(TrainingOptions, Asking):
         decoder = decoder_of(self.decoder, bars, self.order, self.width, self.fix)
         if (crf or rule.step == "mira") and not decoder.plain:
             raise InputError(f"rule '{self.rule}' is for order 1 and exact search: a beam or order 2 need another")
+        if self.vote:
+            check_vote(decoder, crf=crf)
         old = self._state() if more else {}
         for name in ("coef_", "transitions_", "triples_"):  # no weights of before with the attributes of now
             self.__dict__.pop(name, None)
@@ -191,20 +200,23 @@ class Tagger(TrainingOptions, Asking):
         }
         if crf:
             return LikelihoodTraining(problem, model, rule, l2=self.l2, n_jobs=self.n_jobs, **named)
-        return Training(problem, model, rule, **named)
+        recorder = recorder_of(problem, model) if self.vote else None
+        return Training(problem, model, rule, recorder=recorder, **named)
 
     def finish(self, training: Training) -> Self:
         """Take the weights and the history of a training."""
         self._take(training.result())
         self._take_passes(training)
         self._training = None
+        rounds = training.best_epoch * training.examples
+        self.hypotheses_ = None if training.recorder is None else training.recorder.hypotheses().until(rounds)
         return self
 
     def predict(self, X: Sentences) -> NDArray[np.object_]:
         """The labels of each sentence: an array of lists."""
         self._check_fitted()
         problem = self._encode(self._corpus(X))
-        names = np.array([*self.classes_, None], object)[self._predict_ids(problem, self._weights())].tolist()
+        names = np.array([*self.classes_, None], object)[self._best_ids(problem)].tolist()
         result = np.empty(len(X), object)
         for i, (a, b) in enumerate(zip(problem.offsets, problem.offsets[1:], strict=False)):
             result[i] = names[a:b]
@@ -213,7 +225,7 @@ class Tagger(TrainingOptions, Asking):
     def predict_labels(self, corpus: Corpus) -> Labels:
         """The labels of a corpus as numbers into `classes_`."""
         self._check_fitted()
-        return Labels(self.classes_, self._predict_ids(self._encode(corpus), self._weights()).astype(np.int32))
+        return Labels(self.classes_, self._best_ids(self._encode(corpus)).astype(np.int32))
 
     def score(self, X: Sentences, y: Sequence[Sequence[Any]]) -> float:
         """The share of tokens labelled right."""
@@ -301,6 +313,15 @@ class Tagger(TrainingOptions, Asking):
         assert corpus.columns is not None
         attributes, starts = self.encoder_.encode(corpus.columns)
         return AttributeChain(attributes, np.zeros(0), starts, none, corpus.offsets)
+
+    def _best_ids(self, problem: AttributeChain) -> NDArray[np.uint32]:
+        """The labels to predict, as numbers: by vote, or the best ones under the weights."""
+        if not self.vote:
+            return self._predict_ids(problem, self._weights())
+        hypotheses: Hypotheses | None = self.__dict__.get("hypotheses_")
+        if hypotheses is None:
+            raise InputError("the tagger was fitted without vote: fit it again")
+        return vote_ids(problem, hypotheses, self.n_attributes_, self.barrier_, self.n_jobs)
 
     def _predict_ids(self, problem: AttributeChain, weights: Weights) -> NDArray[np.uint32]:
         """The best labels under some weights, as numbers, in `n_jobs` threads."""

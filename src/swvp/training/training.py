@@ -14,9 +14,11 @@ import numpy as np
 
 from swvp.learning.perceptron import Epoch, passes
 from swvp.learning.rule import UpdateRule
+from swvp.learning.voting import Recorder
+from swvp.structures.exact import averaged
 from swvp.structures.operations import Floats
 
-__all__ = ["Development", "Progress", "Training", "Watch", "Weights", "averaged", "ignore", "sum_of", "weight_names"]
+__all__ = ["Development", "Progress", "Training", "Watch", "Weights", "ignore", "sum_of", "weight_names"]
 
 Weights = dict[str, Floats]
 """The arrays of weights of a model by name, without the room it works in."""
@@ -53,10 +55,12 @@ class Training:
     """Passes over one problem with one rule; the best pass on `dev`, or the last one, gives the weights.
 
     `model` is a NamedTuple with its weights in fields that begin with w, each with a field of sums (`weight_names`).
-    `kind` says what is trained, for checkpoints: "tagger".
+    `kind` says what is trained, for checkpoints: "tagger". A `recorder` collects the weight vectors, for a vote; a
+    checkpoint does not hold them.
     """
 
     resumable = True
+    shuffle = True  # a new order of the examples in every pass
     stops_without_mistakes = True
 
     def __init__(
@@ -70,9 +74,11 @@ class Training:
         average: bool,
         orders: np.random.Generator,
         dev: Development | None = None,
+        recorder: Recorder | None = None,
     ):
         self.problem, self.model, self.rule, self.kind = problem, model, rule, kind
         self.examples, self.average, self.orders, self.dev = examples, average, orders, dev
+        self.recorder = recorder
         self.clock = 0
         self.largest = np.zeros(1)
         self.history: list[Epoch] = []
@@ -104,10 +110,11 @@ class Training:
             self.rule,
             examples=self.examples,
             epochs=epochs - len(self.history),
-            random_state=self.orders,
+            random_state=self.orders if self.shuffle else None,
             clock=self.clock,
             largest=self.largest,
             first=len(self.history) + 1,
+            after=None if self.recorder is None else self.recorder.after,
         ):
             self.clock += self.examples
             self._record(epoch, watch)
@@ -131,7 +138,9 @@ class Training:
     def weights(self) -> Weights:
         """The weights at this point: their mean over all examples seen, or the last ones."""
         return {
-            name: averaged(getattr(self.model, name), getattr(self.model, sum_of(name)), self.clock, self.average)
+            name: averaged(getattr(self.model, name), getattr(self.model, sum_of(name)), self.clock)
+            if self.average
+            else getattr(self.model, name).copy()
             for name in weight_names(self.model)
         }
 
@@ -142,10 +151,7 @@ class Training:
         found = {}
         for name in weight_names(self.model):
             w, total = getattr(self.model, name), getattr(self.model, sum_of(name))
-            if self.average:
-                total *= -1 / max(self.clock, 1)
-                total += w
-            found[name] = total if self.average else w
+            found[name] = averaged(w, total, self.clock, out=total) if self.average else w
         return found
 
 
@@ -156,11 +162,3 @@ def weight_names(model: Any) -> Sequence[str]:
 
 def sum_of(name: str) -> str:
     return "delayed" + name.removeprefix("w") if name.startswith("w") else ""
-
-
-def averaged(w: Floats, total: Floats, clock: int, average: bool) -> Floats:
-    if not average:
-        return w.copy()
-    result = np.multiply(total, -1 / max(clock, 1))
-    result += w
-    return result

@@ -18,7 +18,18 @@ import numpy as np
 
 from swvp.compiled import implement, inlined, kernel
 from swvp.structures import operations
-from swvp.structures.chain.sequences import Ids, compare, labels, longest, mix, replaced_pairs, squares
+from swvp.structures.chain.sequences import (
+    Ids,
+    compare,
+    counts_features,
+    labels,
+    length,
+    longest,
+    mix,
+    replaced_pairs,
+    squares,
+)
+from swvp.structures.exact import averaged
 from swvp.structures.operations import Floats, Ints
 
 
@@ -66,7 +77,9 @@ def new_model(attributes: int, labels: int, room: int, barrier: Floats | None = 
 
 
 implement(operations.longest, AttributeChain)(longest)
+implement(operations.counts_features, AttributeChain)(counts_features)
 implement(operations.labels, AttributeChain)(labels)
+implement(operations.length, AttributeChain)(length)
 
 
 @kernel
@@ -267,7 +280,7 @@ def norm(model: AttributeModel) -> float:
 
 @implement(operations.averaged_weights, AttributeModel)
 def averaged_weights(model: AttributeModel, clock: int) -> Floats:
-    return weights(model) - np.concatenate([model.delayed.ravel(), model.delayed_move.ravel()]) / max(clock, 1)
+    return averaged(weights(model), np.concatenate([model.delayed.ravel(), model.delayed_move.ravel()]), clock)
 
 
 @kernel

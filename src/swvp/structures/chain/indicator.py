@@ -22,7 +22,8 @@ import numpy as np
 
 from swvp.compiled import implement, inlined, kernel
 from swvp.structures import operations
-from swvp.structures.chain.sequences import Ids, compare, labels, longest, mix, replaced_pairs
+from swvp.structures.chain.sequences import Ids, compare, labels, length, longest, mix, replaced_pairs
+from swvp.structures.exact import averaged
 from swvp.structures.operations import Floats, Ints
 
 
@@ -76,6 +77,13 @@ def new_model(symbols: int, labels: int, room: int, w: Floats | None = None) -> 
 
 implement(operations.longest, IndicatorChain)(longest)
 implement(operations.labels, IndicatorChain)(labels)
+implement(operations.length, IndicatorChain)(length)
+
+
+@implement(operations.counts_features, IndicatorChain)
+@kernel
+def counts_features(problem):
+    return True
 
 
 @inlined
@@ -243,7 +251,7 @@ def norm(model: IndicatorModel) -> float:
 def averaged_weights(model: IndicatorModel, clock: int) -> Floats:
     late = model.delayed
     sums = (late.sum((1, 2)), late.sum((0, 1)), late.sum((0, 2)), late.sum(1), late.sum(0), late)
-    return model.w - np.concatenate([block.ravel() for block in sums]) / max(clock, 1)
+    return averaged(model.w, np.concatenate([block.ravel() for block in sums]), clock)
 
 
 @kernel

@@ -32,7 +32,8 @@ from swvp.structures import operations
 from swvp.structures.chain.attributes import AttributeChain, score_positions
 from swvp.structures.chain.beam import FIXES, Beam, new_beam, search
 from swvp.structures.chain.second import viterbi_pairs
-from swvp.structures.chain.sequences import Ids, longest, squares
+from swvp.structures.chain.sequences import Ids, counts_features, longest, squares
+from swvp.structures.exact import averaged
 from swvp.structures.operations import Floats, Ints
 
 __all__ = [
@@ -163,6 +164,13 @@ def predict_one(problem, model, i, fix, predicted, at):
 
 
 implement(operations.longest, SearchChain)(longest)
+implement(operations.counts_features, SearchChain)(counts_features)
+
+
+@implement(operations.length, SearchChain)
+@inlined
+def length(problem, model, i):
+    return min(problem.offsets[i + 1] - problem.offsets[i], model.places[0])
 
 
 @implement(operations.labels, SearchChain)
@@ -275,7 +283,7 @@ def norm(model: SearchModel) -> float:
 @implement(operations.averaged_weights, SearchModel)
 def averaged_weights(model: SearchModel, clock: int) -> Floats:
     late = (model.delayed, model.delayed_move, model.delayed_triple)
-    return weights(model) - np.concatenate([part.ravel() for part in late]) / max(clock, 1)
+    return averaged(weights(model), np.concatenate([part.ravel() for part in late]), clock)
 
 
 @kernel

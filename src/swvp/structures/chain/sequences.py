@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from swvp.compiled import inlined, inlined_with_arrays, kernel
 
-__all__ = ["Ids", "compare", "labels", "longest", "mix", "replaced_pairs"]
+__all__ = ["Ids", "compare", "counts_features", "labels", "length", "longest", "mix", "replaced_pairs"]
 
 Ids = NDArray[np.uint32]
 """Unsigned, so that an index taken from it needs no test for being negative."""
@@ -25,6 +25,17 @@ def longest(problem):
     for i in range(len(problem.offsets) - 1):
         most = max(most, problem.offsets[i + 1] - problem.offsets[i])
     return most
+
+
+@inlined
+def length(problem, model, i):
+    return problem.offsets[i + 1] - problem.offsets[i]
+
+
+@kernel
+def counts_features(problem):
+    """Without values for its attributes each of them counts 1."""
+    return len(problem.values) == 0
 
 
 @inlined

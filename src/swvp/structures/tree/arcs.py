@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from swvp.compiled import borrowing, implement, inlined, inner, kernel, pasted
 from swvp.structures import operations
+from swvp.structures.exact import averaged
 from swvp.structures.operations import Floats, Ints
 from swvp.structures.tree.chu_liu_edmonds import chu_liu_edmonds
 from swvp.structures.tree.eisner import eisner
@@ -82,6 +83,24 @@ def longest(problem):
     for i in range(len(starts) - 1):
         most = max(most, starts[i + 1] - starts[i] - 1)
     return most
+
+
+@implement(operations.length, Arcs)
+@borrowing
+def length(problem, model, i):
+    return problem.nodes.starts[i + 1] - problem.nodes.starts[i] - 1
+
+
+@implement(operations.has_parts, Arcs)
+def has_parts(problem: Arcs) -> bool:
+    """A word's arc is its only part, so that Δφ is the same either way."""
+    return True
+
+
+@implement(operations.counts_features, Arcs)
+@borrowing
+def counts_features(problem):
+    return True
 
 
 @kernel
@@ -272,7 +291,7 @@ def norm(model: ArcModel) -> float:
 
 @implement(operations.averaged_weights, ArcModel)
 def averaged_weights(model: ArcModel, clock: int) -> Floats:
-    return model.w - model.delayed / max(clock, 1)
+    return averaged(model.w, model.delayed, clock)
 
 
 @implement(operations.refresh, ArcModel)

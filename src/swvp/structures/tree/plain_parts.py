@@ -26,7 +26,7 @@ from swvp.structures.tree.part_templates import PartTemplates, parse_part_templa
 from swvp.structures.tree.plain import trees
 from swvp.structures.tree.plain_arcs import Sentence
 
-__all__ = ["Part", "PlainParts", "all_parts", "part_features", "parts_of"]
+__all__ = ["Part", "PlainParts", "all_parts", "own_parts", "part_features", "parts_of"]
 
 Part = tuple[Any, ...]
 
@@ -44,6 +44,29 @@ def parts_of(heads: tuple[int, ...]) -> list[Part]:
             chain = [None, *(m for m in side if heads[m - 1] == h), None]
             found += [("siblings", h, right, m, s) for m, s in pairwise(chain)]
     return found
+
+
+def own_parts(heads: tuple[int, ...], other: tuple[int, ...]) -> dict[int, list[Part]]:
+    """The parts that the tree `heads` has and `other` has not, by the word with a wrong head that each belongs to.
+
+    See `swvp.structures.tree.own_parts`.
+    """
+    wrong = {m for m, (h, g) in enumerate(zip(heads, other, strict=True), 1) if h != g}
+    owned: dict[int, list[Part]] = {m: [] for m in wrong}
+    shared = set(parts_of(other))
+    for part in parts_of(heads):
+        if part in shared:
+            continue
+        kind, *nodes = part
+        if kind == "siblings":
+            h, right, m, s = nodes
+            ends = [h if m is None else m, (len(heads) + 1 if right else 0) if s is None else s]
+            between = [c for c in range(min(ends) + 1, max(ends)) if other[c - 1] == h]
+            words = [s, m, *sorted(between, key=lambda c: abs(c - h))]
+        else:
+            words = nodes[:0:-1]  # from the lowest word up, without the highest head
+        owned[next(word for word in words if word in wrong)].append(part)
+    return owned
 
 
 def sides_of(h: int, n: int) -> tuple[tuple[bool, range], tuple[bool, range]]:

@@ -2,7 +2,8 @@
 
 As in `swvp.structures.tree.arcs`, position k of the label is the head of word k + 1. A mixed assignment changes heads,
 and with each of them the parts that touch it: the siblings on the old and on the new side, and the grandparent parts
-above and below. m^J has its parts whether or not it is a tree, so w·Δφ(x, y, m^J) is the difference of two sums.
+above and below. m^J has its parts whether or not it is a tree, so w·Δφ(x, y, m^J) is the difference of two sums. A
+model for rules with `parts` takes the parts of words instead (`swvp.structures.tree.own_parts`).
 
 Words have the heads that `candidates` says; while learning, the gold heads are among them.
 """
@@ -21,6 +22,7 @@ from swvp.structures.tree.arcs import Heads, compare, own
 from swvp.structures.tree.dual import DualRoom, best_nonprojective, new_dual_room
 from swvp.structures.tree.encode import Keys, Nodes
 from swvp.structures.tree.features import arc_keys, place
+from swvp.structures.tree.own_parts import OwnParts, add_own_parts, new_own_parts, own_margins
 from swvp.structures.tree.part_features import (
     PartRoom,
     PartTables,
@@ -36,8 +38,6 @@ __all__ = ["PartModel", "SecondOrder", "new_part_model", "part_weights", "predic
 
 ARC, SIBLINGS, GRANDPARENT = range(3)
 MOST_ITERATIONS = 200
-ALMOST_ZERO = 1e-12
-"""What is left of amounts that should be 0, in relation to their sum."""
 
 
 class SecondOrder(NamedTuple):
@@ -56,7 +56,7 @@ class PartModel(NamedTuple):
     """The weights, Σ clock·update, whose places they are in the exact mode, and room for one sentence.
 
     `amounts` are those of all parts in an update, `changed` and `changes` the parts in it and their amounts. There is
-    room for one of the decoders, so that only this one is compiled.
+    room for one of the decoders, so that only this one is compiled. `own` is there for rules with `parts`.
     """
 
     w: Floats
@@ -72,10 +72,13 @@ class PartModel(NamedTuple):
     dual: DualRoom | None
     spans: ProjectiveRoom | None
     solved: Ints
+    own: OwnParts | None
 
 
-def new_part_model(problem: SecondOrder, size: int, *, exact: bool = False, w: Floats | None = None) -> PartModel:
-    """A model of `size` weights, a power of 2, all 0 or as given."""
+def new_part_model(
+    problem: SecondOrder, size: int, *, exact: bool = False, w: Floats | None = None, own_parts: bool = False
+) -> PartModel:
+    """A model of `size` weights, a power of 2, all 0 or as given; with `own_parts` for rules with `parts`."""
     room = new_part_room(problem.tables, problem.nodes, problem.candidates)
     words, parts = len(room.parts.arcs) - 2, room.parts
     scores = (parts.arc_scores, parts.sibling_scores, parts.grandparent_scores)
@@ -95,11 +98,12 @@ def new_part_model(problem: SecondOrder, size: int, *, exact: bool = False, w: F
         dual=None if problem.projective else new_dual_room(*shape),
         spans=new_projective_room(*shape) if problem.projective else None,
         solved=np.zeros(3, np.int64),
+        own=new_own_parts(words) if own_parts else None,
     )
 
 
 AS_OF_ARCS = {
-    SecondOrder: ("longest", "heads", "labels"),
+    SecondOrder: ("longest", "length", "counts_features", "has_parts", "heads", "labels"),
     PartModel: ("weights", "norm", "averaged_weights", "refresh"),
 }
 """Operations that are those of first order: sentences are laid out, and weights kept, in the same way."""
@@ -156,15 +160,25 @@ def mix(heads, start, n, predicted, first, end, positions, mixed):
 def margins(problem, model, i, starts, positions, count, out):
     start = problem.nodes.starts[i] - i
     n = problem.nodes.starts[i + 1] - problem.nodes.starts[i] - 1
-    gold = 0.0
-    for j in range(-1, count):
-        first, end = (starts[j], starts[j + 1]) if j >= 0 else (0, 0)
-        mix(problem.heads, start, n, model.predicted, first, end, positions, model.mixed)
-        score = score_heads(model.room.parts, n, model.mixed)
-        if j >= 0:
-            out[j] = gold - score
-        else:
-            gold = score
+    margins_of(model.room.parts, n, problem.heads, start, model, model.own, starts, positions, count, out)
+
+
+@inner
+def margins_of(parts, n, heads, start, model, own, starts, positions, count, out):
+    """The same, of the parts of words if there is `own`, else of mixed heads; only one of them is compiled."""
+    if own is not None:
+        mix(heads, start, n, model.predicted, 0, 0, positions, model.mixed)
+        own_margins(parts, n, model.mixed, model.predicted, starts, positions, count, own, out)
+    else:
+        gold = 0.0
+        for j in range(-1, count):
+            first, end = (starts[j], starts[j + 1]) if j >= 0 else (0, 0)
+            mix(heads, start, n, model.predicted, first, end, positions, model.mixed)
+            score = score_heads(parts, n, model.mixed)
+            if j >= 0:
+                out[j] = gold - score
+            else:
+                gold = score
 
 
 @inner
@@ -190,21 +204,30 @@ def add_amount(parts, n, heads, amount, amounts):
 @pasted
 def changed_parts(problem, model, i, starts, positions, sets, count, amounts):
     """Write the parts that Σ_c amounts[c] · Δφ(x, y, m^J) has, and their amounts, into the model; return how many."""
-    parts, of_parts, mixed = model.room.parts, model.amounts, model.mixed
     start = problem.nodes.starts[i] - i
     n = problem.nodes.starts[i + 1] - problem.nodes.starts[i] - 1
+    add_amounts(model.room.parts, n, problem.heads, start, model, model.own, starts, positions, sets, count, amounts)
+    return collect(model.room.parts, n, model.amounts, model.changed, model.changes)
+
+
+@inner
+def add_amounts(parts, n, heads, start, model, own, starts, positions, sets, count, amounts):
+    """Write the amounts of all parts: of the parts of words if there is `own`, else of mixed heads."""
+    predicted, mixed, of_parts = model.predicted, model.mixed, model.amounts
     clear(parts, n, of_parts)
-    total = size = 0.0
-    for c in range(count):
-        if amounts[c] != 0:
-            total += amounts[c]
-            size += abs(amounts[c])
-            j = sets[c]
-            mix(problem.heads, start, n, model.predicted, starts[j], starts[j + 1], positions, mixed)
-            add_amount(parts, n, mixed, -amounts[c], of_parts)
-    mix(problem.heads, start, n, model.predicted, 0, 0, positions, mixed)
-    add_amount(parts, n, mixed, total, of_parts)
-    return collect(parts, n, of_parts, ALMOST_ZERO * size, model.changed, model.changes)
+    if own is not None:
+        mix(heads, start, n, predicted, 0, 0, positions, mixed)
+        add_own_parts(parts, n, mixed, predicted, starts, positions, sets, count, amounts, own, of_parts)
+    else:
+        total = 0.0
+        for c in range(count):
+            if amounts[c] != 0:
+                total += amounts[c]
+                j = sets[c]
+                mix(heads, start, n, predicted, starts[j], starts[j + 1], positions, mixed)
+                add_amount(parts, n, mixed, -amounts[c], of_parts)
+        mix(heads, start, n, predicted, 0, 0, positions, mixed)
+        add_amount(parts, n, mixed, total, of_parts)
 
 
 @inner
@@ -221,19 +244,19 @@ def clear(parts, n, amounts):
 
 
 @inner
-def collect(parts, n, amounts, small, changed, changes):
-    """Write the parts whose amounts are not small: kinds and what they are of, and the amounts; return how many."""
+def collect(parts, n, amounts, changed, changes):
+    """Write the parts whose amounts are not 0: kinds and what they are of, and the amounts; return how many."""
     sibling, grand = len(parts.arc_scores), len(parts.arc_scores) + len(parts.sibling_scores)
     size = 0
     for a in range(parts.arcs[n + 1]):
         h, m = parts.heads[a], parts.modifiers[a]
-        if abs(amounts[a]) > small:
+        if amounts[a] != 0:
             changed[size, 0], changed[size, 1], changed[size, 2], changed[size, 3] = ARC, h, m, 0
             changes[size] = amounts[a]
             size += 1
         for b in range(parts.arcs[h], parts.arcs[h + 1]):
             value = amounts[grand + grandparent(parts, a, b)]
-            if abs(value) > small:
+            if value != 0:
                 changed[size, 0], changed[size, 1], changed[size, 2] = GRANDPARENT, parts.heads[b], h
                 changed[size, 3], changes[size] = m, value
                 size += 1
@@ -242,7 +265,7 @@ def collect(parts, n, amounts, small, changed, changes):
         for r in range(k + 1):
             for s in range(r + 1, k + 2):
                 value = amounts[sibling + siblings(parts, c, r, s)]
-                if abs(value) > small:
+                if value != 0:
                     changed[size, 0], changed[size, 1], changed[size, 2] = SIBLINGS, c, r
                     changed[size, 3], changes[size] = s, value
                     size += 1

@@ -1,0 +1,233 @@
+"""Owns the cache of machine code on disk: where it is, whose files are trusted, what happens to damaged ones.
+
+Each kernel has one file with the machine code for all argument types it was compiled for:
+
+    8 bytes     b"SWVPCODE"
+    32 bytes    SHA-256 of all that follows
+    …           one line, the stamp: versions of Python, Numba and the sources
+    …           a pickle: {argument types and processor: pickled machine code}
+
+A pickle can run any code, and LLVM crashes on damaged machine code. So a file is read only if nobody but this user
+(or root) can have written it, and unpickled only if its checksum is right. Folders are created with mode 0700 and
+files with 0600, whatever the umask. A cache that cannot be used costs time, never a result: a damaged file is
+compiled anew, and without a cache each process compiles for itself, with one warning.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import hashlib
+import os
+import pickle
+import stat
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import config
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.core.serialize import dumps
+from numba.misc.appdirs import AppDirs
+
+__all__ = ["KernelCache", "is_on_disk"]
+
+MAGIC = b"SWVPCODE"
+HEAD = len(MAGIC) + hashlib.sha256().digest_size
+
+
+class CacheFolder(_CacheLocator):
+    """The folder for kernels of one folder of sources: in NUMBA_CACHE_DIR or, if it is not set, the user's own cache.
+
+    The user's own is $XDG_CACHE_HOME/swvp or ~/.cache/swvp on Linux. It is never next to the sources, because an
+    installed package may be shared by users who do not trust each other.
+    """
+
+    def __init__(self, source: str, line: int):
+        root: str = getattr(config, "CACHE_DIR", "") or AppDirs(appname="swvp", appauthor=False).user_cache_dir
+        self.path = os.path.join(os.path.abspath(root), self.get_suitable_cache_subpath(source))
+        self.line = line
+
+    def get_cache_path(self) -> str:
+        return self.path
+
+    def ensure_cache_path(self) -> None:
+        """Do nothing: the folder is created when there is something to write."""
+
+    def get_source_stamp(self) -> str:
+        """Nothing: `KernelCache` gets its stamp when it is made."""
+        return ""
+
+    def get_disambiguator(self) -> str:
+        return str(self.line)
+
+    @classmethod
+    def from_function(cls, function: Any, source: str) -> CacheFolder | None:
+        """None for a function without a source file, as at a prompt: no stamp would notice that it changed."""
+        return cls(source, function.__code__.co_firstlineno) if os.path.exists(source) else None
+
+
+class KernelFormat(CompileResultCacheImpl):
+    """Numba's conversion of compiled functions to picklable objects and back."""
+
+    _locator_classes = [CacheFolder]  # noqa: RUF012
+
+
+class KernelCache(FunctionCache):
+    """The cache of one kernel, for Numba's dispatcher. RuntimeError if the function has no source file."""
+
+    _impl_class = KernelFormat
+
+    def __init__(self, function: Callable[..., Any], stamp: str):
+        super().__init__(function)
+        path = Path(self._cache_path) / f"{self._impl.filename_base}.code"
+        self._cache_file: Any = CodeFile(path, f"python {sys.version_info[:2]} numba {numba.__version__} {stamp}")
+
+    def load_overload(self, types: Any, target_context: Any) -> Any:
+        """The compiled function for these argument types, or None if it has to be compiled."""
+        try:
+            return super().load_overload(types, target_context)
+        except Exception:  # for instance, a class that the pickle names does not exist any more
+            self._cache_file.flush()
+            return None
+
+
+class CodeFile:
+    """The file of one kernel: pickled machine code by argument types and processor."""
+
+    def __init__(self, path: Path, stamp: str):
+        self.path = path
+        self.stamp = stamp.encode() + b"\n"
+
+    def load(self, key: Any) -> Any:
+        """What was saved under this key, or None."""
+        code = self._entries().get(key)
+        return None if code is None else pickle.loads(code)
+
+    def save(self, key: Any, data: Any) -> None:
+        """Add or replace an entry; if it cannot be written, go on without."""
+        body = self.stamp + dumps(self._entries() | {key: dumps(data)})
+        try:
+            create_private(self.path.parent)
+            check_private(self.path.parent)
+            write_private(self.path, MAGIC + hashlib.sha256(body).digest() + body)
+            self._remove_stale()
+        except OSError as error:
+            warn_once(error, self.path.parent.parent)
+
+    def flush(self) -> None:
+        """Remove the file."""
+        with contextlib.suppress(OSError):
+            self.path.unlink()
+
+    def _remove_stale(self) -> None:
+        """Remove files of older versions of the same source: their kernels may have other names and lines now."""
+        module, *_, python, ending = self.path.name.split(".")
+        for other in self.path.parent.glob(f"{glob.escape(module)}.*.{python}.{ending}"):
+            with contextlib.suppress(OSError):  # another process may do the same
+                with other.open("rb") as file:
+                    head = file.read(HEAD + len(self.stamp))
+                if head[HEAD:] != self.stamp:
+                    other.unlink()
+
+    def _entries(self) -> dict[Any, bytes]:
+        """All entries; none if the file is missing, damaged, stale, or could have been written by others."""
+        try:
+            check_private(self.path.parent)
+            content = read_private(self.path)
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            warn_once(error, self.path.parent.parent)
+            return {}
+        body = content[HEAD:]
+        if content[:HEAD] != MAGIC + hashlib.sha256(body).digest() or not body.startswith(self.stamp):
+            return {}
+        try:
+            entries: dict[Any, bytes] = pickle.loads(body[len(self.stamp) :])
+        except Exception:  # its argument types may name classes that do not exist any more
+            return {}
+        return entries
+
+
+def is_on_disk(compiled: Any) -> bool:
+    """Whether the machine code of a kernel is in the cache, perhaps for other types or for an older source."""
+    try:
+        return Path(compiled._cache._cache_file.path).exists()
+    except AttributeError:  # not compiled, or without a cache
+        return False
+
+
+class DistrustedError(OSError):
+    """A file or folder of the cache that somebody else could have changed."""
+
+
+def check_private(folder: Path) -> None:
+    """Raise DistrustedError if others can change what is in a folder of the cache, or put another in its place."""
+    above = folder.parent.stat()
+    check_owner_and_mode(folder.parent, above, shared=bool(above.st_mode & stat.S_ISVTX))  # sticky, as /tmp is
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode):
+        raise DistrustedError(f"{folder} is not a folder")
+    check_owner_and_mode(folder, found)
+
+
+def check_owner_and_mode(path: Path, found: os.stat_result, *, shared: bool = False) -> None:
+    if not hasattr(os, "geteuid"):  # Windows: the folder is in the user's profile, which others cannot write
+        return
+    if found.st_uid not in (os.geteuid(), 0):
+        raise DistrustedError(f"{path} belongs to another user")
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not shared:
+        raise DistrustedError(f"other users may write to {path}")
+
+
+def create_private(folder: Path) -> None:
+    """Create a folder and those above it that are missing, for this user only."""
+    for path in reversed([folder, *folder.parents]):
+        if not path.exists():
+            with contextlib.suppress(FileExistsError):  # another process was faster
+                path.mkdir(mode=0o700)
+                path.chmod(0o700)
+
+
+def read_private(path: Path) -> bytes:
+    """The bytes of a file that only this user can have written."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    with os.fdopen(os.open(path, flags), "rb") as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise DistrustedError(f"{path} is not a file")
+        check_owner_and_mode(path, found)
+        return file.read()
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a file with mode 0600; readers see the old content or the new one."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+warned: list[str] = []
+
+
+def warn_once(error: OSError, root: Path) -> None:
+    """Warn about the first problem of the process; the others would say the same of other files."""
+    if not warned:
+        what = str(error) if isinstance(error, DistrustedError) else f"{root}: {error.strerror or error}"
+        warned.append(what)
+        warnings.warn(
+            f"machine code cannot be cached, each start compiles anew: {what}; set NUMBA_CACHE_DIR to another folder",
+            RuntimeWarning,
+            stacklevel=2,
+        )

@@ -1,0 +1,208 @@
+"""The cache of machine code: damaged files are compiled anew, those that others could have written are not read."""
+
+import hashlib
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+
+pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+
+MODULE = """
+from swvp.compiled import kernel
+
+@kernel
+def double(x):
+    return 2 * x
+"""
+PROGRAM = """
+import os, sys
+os.umask(int(sys.argv[1], 8))
+from kernels import double
+print(double(21), double.stats.cache_hits[double.signatures[0]] if double.stats.cache_hits else 0)
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Call a kernel in a process of its own: (its result, whether its machine code came from the cache, warnings)."""
+    (tmp_path / "kernels.py").write_text(MODULE)
+
+    def call(umask="022", **environment):
+        environment = {
+            **os.environ,
+            "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]),
+            **environment,
+        }
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM, umask], capture_output=True, env=environment, text=True, check=True
+        )
+        result, hits = done.stdout.split()
+        return int(result), int(hits), done.stderr
+
+    return call
+
+
+@pytest.fixture
+def code(tmp_path, run):
+    """The file of the kernel in the cache, once it is there."""
+    assert run() == (42, 0, "")
+    assert run() == (42, 1, "")
+    (path,) = (tmp_path / "cache").rglob("*.code")
+    return path
+
+
+def flipped(content):
+    """The content with a bit flipped near its end, in the machine code."""
+    place = len(content) * 3 // 4
+    return content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: b"",
+        lambda content: content[:30],
+        lambda content: content[:-1],
+        flipped,
+        lambda content: b"x" * 99,
+    ],
+    ids=["empty", "cut in its head", "cut in its machine code", "one bit", "something else"],
+)
+def test_a_damaged_file_is_compiled_anew_and_replaced(run, code, damage):
+    code.write_bytes(damage(code.read_bytes()))
+    assert run() == (42, 0, "")
+    assert run() == (42, 1, "")
+
+
+def test_machine_code_of_an_older_source_is_removed(run, code, tmp_path):
+    (tmp_path / "kernels.py").write_text("\n" + MODULE.replace("2 * x", "3 * x"))
+    assert run() == (63, 0, "")
+    assert run() == (63, 1, "")
+    assert not code.exists()
+    assert len(list(code.parent.iterdir())) == 1
+
+
+class Attack:
+    """A pickle that makes a file when it is read."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
+
+
+def attack(code, victim):
+    """Replace the file of a kernel by one of the right form, stamp and checksum whose pickle runs a program."""
+    body = code.read_bytes()[40:]
+    body = body[: body.index(b"\n") + 1] + pickle.dumps(Attack(victim))
+    code.write_bytes(b"SWVPCODE" + hashlib.sha256(body).digest() + body)
+
+
+def test_the_attack_works_where_only_the_user_can_make_it(run, code, tmp_path):
+    attack(code, tmp_path / "attacked")
+    run()
+    assert (tmp_path / "attacked").exists()
+
+
+@pytest.mark.parametrize(("which", "mode"), [("file", 0o002), ("folder", 0o002), ("root", 0o002), ("folder", 0o020)])
+def test_a_pickle_that_others_could_have_written_is_not_run_and_that_is_said(run, code, tmp_path, which, mode):
+    attack(code, tmp_path / "attacked")
+    open_to_others = {"file": code, "folder": code.parent, "root": code.parent.parent}[which]
+    open_to_others.chmod(open_to_others.stat().st_mode | mode)
+    result, hits, warning = run()
+    assert (result, hits) == (42, 0)
+    assert f"each start compiles anew: other users may write to {open_to_others};" in warning
+    assert not (tmp_path / "attacked").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("which", ["file", "folder", "root"])
+def test_a_pickle_of_another_user_is_not_run_and_that_is_said(run, code, tmp_path, which):
+    attack(code, tmp_path / "attacked")
+    given_away = {"file": code, "folder": code.parent, "root": code.parent.parent}[which]
+    os.chown(given_away, 12345, -1)
+    result, hits, warning = run()
+    assert (result, hits) == (42, 0)
+    assert f"each start compiles anew: {given_away} belongs to another user" in warning
+    assert not (tmp_path / "attacked").exists()
+
+
+def test_a_link_or_a_pipe_in_place_of_a_file_is_not_followed(run, code, tmp_path):
+    attack(code, tmp_path / "attacked")
+    code.rename(tmp_path / "elsewhere")
+    code.symlink_to(tmp_path / "elsewhere")
+    assert run()[:2] == (42, 0)
+    code.unlink()
+    os.mkfifo(code)
+    assert run()[:2] == (42, 0)
+    assert not (tmp_path / "attacked").exists()
+
+
+def test_a_folder_of_many_users_where_nobody_can_rename_what_is_another_s_will_do(run, tmp_path):
+    shared = tmp_path / "cache"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    assert [run(), run()] == [(42, 0, ""), (42, 1, "")]
+
+
+@pytest.mark.parametrize("umask", ["000", "002", "077"])
+def test_folders_and_files_are_for_the_user_alone_whatever_the_umask(run, tmp_path, umask):
+    assert run(umask, NUMBA_CACHE_DIR=str(tmp_path / "a" / "b")) == (42, 0, "")
+    made = [tmp_path / "a", *(tmp_path / "a").rglob("*")]
+    assert {(path.is_dir(), path.stat().st_mode & 0o777) for path in made} == {(True, 0o700), (False, 0o600)}
+
+
+def test_without_a_named_folder_the_cache_is_the_user_s_own(run, tmp_path):
+    for _ in range(2):
+        result, hits, warning = run(NUMBA_CACHE_DIR="", XDG_CACHE_HOME=str(tmp_path / "own"), HOME=str(tmp_path))
+    assert (result, hits, warning) == (42, 1, "")
+    assert not (tmp_path / "__pycache__").exists()
+    if sys.platform == "linux":
+        assert [path.name for path in (tmp_path / "own").iterdir()] == ["swvp"]
+
+
+def test_where_nothing_can_be_written_each_process_compiles_and_that_is_said(run, tmp_path):
+    (tmp_path / "file").write_text("")
+    folder = tmp_path / "file" / "cache"
+    result, hits, warning = run(NUMBA_CACHE_DIR=str(folder))
+    assert (result, hits) == (42, 0)
+    assert f"machine code cannot be cached, each start compiles anew: {folder}: Not a directory" in warning
+
+
+FULL_DISK = """
+import errno, os, tempfile
+import swvp.cache
+
+class Full:
+    def __init__(self, handle, mode):
+        self.handle = handle
+    def __enter__(self):
+        return self
+    def __exit__(self, *_):
+        os.close(self.handle)
+    def write(self, content):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+os.fdopen = Full
+from kernels import double
+print(double(21))
+"""
+
+
+def test_a_full_disk_is_no_reason_to_fail(run, tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    environment["PYTHONPATH"] = os.pathsep.join([str(tmp_path), *sys.path])
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_DISK], capture_output=True, env=environment, text=True, check=True
+    )
+    assert done.stdout == "42\n"
+    assert f"{tmp_path / 'cache'}: No space left on device" in done.stderr
+    assert [path for path in Path(tmp_path / "cache").rglob("*") if path.is_file()] == []
