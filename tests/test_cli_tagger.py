@@ -146,7 +146,8 @@ def test_columns_can_be_named_and_left_out(trained, fine, refused):
     assert refused(*command, "word,upos") == "the label 'upos' cannot be one of the columns that features see"
     assert refused(*command, "word,lema").startswith("unknown column 'lema' (did you mean 'lemma'?)")
     assert refused(*command, "word,word") == "the column 'word' is named twice"
-    assert "the features 'chunk' need columns named word, pos, there are word, lemma" in refused(*command, "word,lemma")
+    line = refused(*command, "word,lemma", "--features", "chunk")
+    assert "the features 'chunk' need columns named word, pos, there are word, lemma" in line
 
 
 # ---------------------------------------------------------------- options
@@ -212,7 +213,7 @@ TRAIN = ["train", "tagger", "train.txt", "-m", "other"]
         (["--constraint", "bioes"], "train.txt:3: the constraint does not allow B-VP after I-NP"),
         (["--column", "3"], "train.txt: there is no column 3: it has 3, 0 to 2"),
         (["--columns", "a,b,c"], "train.txt: 3 columns are named, besides the label it has 2"),
-        (["--columns", "a,b"], "the features 'chunk' need columns named word, pos, there are a, b;"),
+        (["--columns", "a,b"], "all presets of features need a column named word, there are a, b;"),
         (["--target", "upos"], "train.txt: --target upos is for CoNLL-U, known by its name (.conllu) or --conllu;"),
         (["--target", "upos", "--column", "1"], "--column and --target exclude each other"),
         (["--conllu", "--target", "upos"], "train.txt:1: 1 columns, 10 in CoNLL-U, between tabs (tabs and blanks"),

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from parts_problems import SCORES, SHARES, best_score, fill, lay_out_alone, long_candidates, problem, random_candidates
+from swvp.structures.tree import dual
 from swvp.structures.tree.automata import new_automata, solve_automata
 from swvp.structures.tree.chu_liu_edmonds import chu_liu_edmonds
 from swvp.structures.tree.climb import climb
-from swvp.structures.tree.dual import LATE, best_nonprojective, new_dual_room
+from swvp.structures.tree.dual import LATE, LONG, best_nonprojective, new_dual_room, rounds_for
 from swvp.structures.tree.parts import Candidates, score_heads
 from swvp.structures.tree.plain import is_tree
 from swvp.structures.tree.second_eisner import best_projective, new_projective_room
@@ -118,6 +119,18 @@ def test_long_sentence(one_root: bool) -> None:
     assert certain
     assert score >= bound
     assert score > decode(n, parts, room, one_root, 0)[2]
+
+
+def test_only_long_sentences_get_fewer_iterations_by_the_work_of_one() -> None:
+    rng = np.random.default_rng(0)
+    for n in (LONG, LONG + 1):
+        parts, _ = lay_out_alone(long_candidates(rng, n))
+        sizes, into = np.diff(parts.chains).reshape(-1, 2), np.maximum(np.diff(parts.arcs), 1)
+        work = 1 + int(sum((k * k).sum() * heads for k, heads in zip(sizes, into, strict=True)))
+        most = dual.MOST_WORK // work
+        assert most > 10
+        assert rounds_for(parts, n, 10) == 10
+        assert rounds_for(parts, n, 2 * most) == (2 * most if n == LONG else most)
 
 
 def test_no_worse_than_the_best_projective_tree_after_some_iterations() -> None:

@@ -144,7 +144,7 @@ def test_conllu_is_explained_whatever_its_name(fine, refused):
     assert fine("inspect", "pos", "--explain", "other", "--conllu")[0] == expected
     assert fine("inspect", "pos", "--explain", "-", stdin=CONLLU.encode())[0] == expected
     Path("other").write_text("a b\n")
-    assert "other is a column file, the tagger's training file was CoNLL-U" in refused(
+    assert "other: neither CoNLL-U, which has tabs, nor one word a line: 'a b'" in refused(
         "inspect", "pos", "--explain", "other"
     )
 

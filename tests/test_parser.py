@@ -276,7 +276,7 @@ def test_trees_may_cross_unless_projective():
 def test_several_roots():
     X, y = [["a", "b", "c"]] * 3, [[0, 1, 0]] * 3
     assert heads(parser(one_root=False, epochs=20).fit(X, y).predict(X)) == y
-    assert [tree.count(0) for tree in heads(parser(epochs=20).fit(X, y).predict(X))] == [1] * 3
+    assert [tree.count(0) for tree in heads(parser(one_root=True, epochs=20).fit(X, y).predict(X))] == [1] * 3
 
 
 def test_without_pruning_and_with_weights_of_their_own(monkeypatch):

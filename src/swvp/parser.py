@@ -33,8 +33,9 @@ class DependencyParser(Parser, BaseEstimator):  # type: ignore[misc]
         `swvp.structures.tree.templates` and `swvp.structures.tree.part_templates`.
     projective : bool
         Only trees without crossing arcs; else all trees.
-    one_root : bool
-        Exactly one word of a sentence has head 0.
+    one_root : bool, optional
+        Exactly one word of a sentence has head 0. If None, as the training trees have it: several words may have head
+        0 if more than one in twenty trees have several roots.
     prune : bool
         Look only at arcs of tags and lengths seen in training; others are taken where there is no tree without. In
         second order, a log-linear model trained beforehand leaves each word a few heads of these.
@@ -59,6 +60,7 @@ class DependencyParser(Parser, BaseEstimator):  # type: ignore[misc]
     history_, label_history_ : lists of `Epoch`, what happened in each pass of the two stages
     dev_scores_, label_dev_scores_ : the score of each pass on the development data
     best_epoch_ : the number of the pass whose weights are used
+    one_root_ : whether trees have exactly one root
     temperature_ : what scores are divided by before they become probabilities; see `fit_temperature`
 
     Examples

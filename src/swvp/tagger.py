@@ -32,13 +32,14 @@ class SequenceTagger(Tagger, BaseEstimator):  # type: ignore[misc]
         `dev`, those up to the best pass vote. Probabilities, k-best labels and explanations are of the weights that
         `average` says. A tagger that votes cannot be saved.
     features : str, list of str, or None
-        A preset ("pos", "chunk", "ner") or templates; see `swvp.structures.chain.templates`. By default "pos" for
-        strings, "chunk" for tuples; ready features are taken as they are.
+        A preset ("pos", "chunk", "ner") or templates; see `swvp.structures.chain.templates`. If there are none, a
+        preset is chosen from the labels and columns (`swvp.tagging.defaults`); ready features are taken as they are.
     columns : sequence of str, optional
         Names of the columns of a tuple. By default word, pos, column2, ….
-    constraint : str, function or pairs, optional
-        "bio", "iob2", "bioes", or which label may follow which: no prediction breaks it,
-        unless no labels at all are allowed for a sentence.
+    constraint : str, function, pairs or None
+        "bio", "iob1", "iob2", "bioes", or which label may follow which: no prediction breaks it,
+        unless no labels at all are allowed for a sentence. "auto", the default: the scheme that labels of names and
+        other phrases keep to; for tags and chunks none.
     order : int
         1: features of one label and of two neighbours. 2: also of three.
     decoder : str
@@ -61,6 +62,7 @@ class SequenceTagger(Tagger, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     classes_ : the labels, sorted
+    chosen_ : the features and the constraint that were chosen, and why
     history_ : list of `Epoch`, what happened in each pass
     hypotheses_ : with `vote`, the weight vectors and how long each survived (`swvp.learning.voting.Hypotheses`)
     dev_scores_ : the score of each pass on the development data

@@ -78,8 +78,8 @@ def train_all() -> None:
         {"rule": "csp", "hashed": 32},
         {"rule": "mira:3"},
         {"rule": "a-wm:pairs:mira"},
-        {"rule": "a-wmr-printed"},
-        {"rule": "a-wmr-printed", "order": 2},
+        {"rule": "b-wmr-printed"},
+        {"rule": "b-wmr-printed", "order": 2},
         {"vote": True},
         {"rule": "crf"},
         {"order": 2},
@@ -98,7 +98,7 @@ def train_all() -> None:
             {"one_root": False, "hashed": None},
             {"rule": "csp", "margin": 0.0, "prune": False},
             {"rule": "mira:3"} if order == 1 else {"rule": "b-wm:parts"},
-            {"rule": "a-wmr-printed"},
+            {"rule": "b-wmr-printed"},
             {"rule": "a-wm:subtrees", "projective": True, "one_root": False},
         ):
             use_parser(DependencyParser(epochs=2, random_state=0, order=order, **({"hashed": 1024} | options)))

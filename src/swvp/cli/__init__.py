@@ -14,6 +14,7 @@ import typer
 
 from swvp import __version__
 from swvp.cli import evaluate, experiment, inspect, predict, train
+from swvp.cli.missing import Command
 from swvp.cli.streams import guard_streams, tell
 from swvp.errors import InputError
 
@@ -27,9 +28,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(train.app, name="train")
-app.command(epilog=predict.EXAMPLES)(predict.predict)
-app.command(epilog=evaluate.EXAMPLES)(evaluate.evaluate)
-app.command(epilog=inspect.EXAMPLES)(inspect.inspect)
+app.command(epilog=predict.EXAMPLES, cls=Command)(predict.predict)
+app.command(epilog=evaluate.EXAMPLES, cls=Command)(evaluate.evaluate)
+app.command(epilog=inspect.EXAMPLES, cls=Command)(inspect.inspect)
 app.add_typer(experiment.app, name="experiment")
 
 

@@ -71,12 +71,13 @@ def evaluate(
     ] = None,
     encoding: Annotated[str, typer.Option(help="Encoding of the files.")] = "utf-8",
     max_bytes: options.MaxBytes = options.MAX_BYTES,
+    not_prose: options.NotProse = False,
 ) -> None:
     """Score predicted labels (tokens, labels, phrases as conlleval does) or dependency trees; compare two predictions.
 
     Trees are scored as the CoNLL scorers do: UAS, LAS, with and without punctuation, by label, length and more.
     """
-    from swvp.data.table import is_conllu
+    from swvp.data.table import check_encoding, is_conllu
     from swvp.tagging.align import check_same_tokens
     from swvp.tagging.labelled import Labelled, read_labelled
     from swvp.tagging.layout import TARGETS
@@ -87,6 +88,9 @@ def evaluate(
         raise InputError("only one file can be - (standard input)")
     if confusion < 0:
         raise InputError(f"--confusion must be at least 0, not {confusion}")
+    if samples < 1:
+        raise InputError(f"samples must be at least 1, not {samples}")
+    check_encoding(encoding)
     if trees:
         labels = {"--column": column, "--target": target, "--train": train, "--phrases": phrases}
         for name, value in labels.items():
@@ -117,7 +121,8 @@ def evaluate(
         conllu = target is not None or (any_conllu if str(path) == "-" else is_conllu(path))
         default: int | str = (target or "upos") if conllu else -1
         chosen = [default if number is None else number for number in columns]
-        return read_labelled(path, *chosen, encoding=encoding, conllu=conllu)
+        prose = not_prose or column is not None
+        return read_labelled(path, *chosen, encoding=encoding, conllu=conllu, prose=prose)
 
     if predicted is None:
         if column is not None or target is not None or is_conllu(gold):

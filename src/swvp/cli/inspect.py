@@ -104,12 +104,15 @@ def inspect(
 
 def explained(tagger: Any, source: str, encoding: str, conllu: bool) -> Any:
     """What decides the labels of the first sentence of a file."""
+    from swvp.cli.predicting import read_sentences
     from swvp.data.table import is_conllu, read_table
     from swvp.tagging.layout import layout_for_predicting, read_corpus
 
     layout = layout_for_predicting(tagger)
-    as_conllu = conllu or is_conllu(source) or (source == "-" and layout.conllu)
-    table = read_table(source, encoding=encoding, conllu=as_conllu)
+    if layout.conllu:
+        table = read_sentences(source, encoding)
+    else:
+        table = read_table(source, encoding=encoding, conllu=conllu or is_conllu(source))
     corpus = read_corpus(table, layout, labelled=False, what="the tagger's training file")
     assert corpus.columns is not None
     words = [[strings[k] for k in ids] for strings, ids in zip(corpus.columns.strings, corpus.columns.ids, strict=True)]
@@ -147,7 +150,7 @@ def described(tagger: Any, path: Path) -> list[tuple[str, str]]:
         ("attributes", f"{tagger.n_attributes_:,}, weights that are not 0: {weights:,}"),
         ("rule", rule_text(tagger)),
         ("weights", "averaged" if tagger.average else "last"),
-        ("constraint", str(tagger.constraint)),
+        ("constraint", str(tagger._constraint())),
         ("passes", f"{len(tagger.history_)}, the weights are those of pass {tagger.best_epoch_}"),
     ]
     if tagger.dev_scores_:

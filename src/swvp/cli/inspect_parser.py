@@ -66,7 +66,7 @@ def described_parser(parser: Any, path: Path) -> list[tuple[str, str]]:
     trees = [
         "projective" if parser.projective else "of any kind",
         "first order (arcs)" if parser.order == 1 else "second order (arcs, siblings, grandparents)",
-        "one root" if parser.one_root else "several roots",
+        "one root" if parser.has_one_root else "several roots",
     ]
     rows = [
         ("file", f"{path}, {path.stat().st_size / 1e6:.1f} MB"),

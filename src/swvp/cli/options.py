@@ -26,6 +26,7 @@ __all__ = [
     "MaxBytes",
     "MinimumCount",
     "Model",
+    "NotProse",
     "Patience",
     "Rule",
     "Rules",
@@ -51,13 +52,16 @@ Epochs = Annotated[int, typer.Option(help="Passes over the training sentences, a
 Patience = Annotated[int | None, typer.Option(help="Stop after so many passes without a better dev score.")]
 Average = Annotated[bool, typer.Option(help="Use the averaged weights, or the last ones.")]
 MinimumCount = Annotated[int, typer.Option("--min-count", help="Leave out attributes that are rarer.")]
-Seed = Annotated[int, typer.Option(help="Decides the order of the sentences.")]
+Seed = Annotated[int, typer.Option(min=0, help="Decides the order of the sentences.")]
 Tune = Annotated[
     bool, typer.Option("--tune", help="Try rules, γ, sub-structures, steps and β on --dev, keep the best.")
 ]
 Rules = Annotated[str | None, typer.Option(help="With --tune: the rules to try.")]
 Betas = Annotated[str | None, typer.Option(help="With --tune: the β to try, as a list or FIRST:LAST:STEP.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="Threads for --tune.", show_default="all cores")]
+NotProse = Annotated[
+    bool, typer.Option("--not-prose", help="The lines are tokens with columns, though they look like prose.")
+]
 Encoding = Annotated[str, typer.Option(help="Of the files.")]
 MaxBytes = Annotated[
     int,

@@ -12,7 +12,7 @@ from swvp.cli.exclusive import one_training
 from swvp.cli.output import new_console
 from swvp.cli.training import Run, RunOptions, check_run, kept_pass, tell_unseen
 from swvp.parsing.evaluate import evaluate_trees
-from swvp.parsing.parser import Parser
+from swvp.parsing.parser import Parser, has_one_root
 from swvp.parsing.rules import candidates
 from swvp.parsing.treebank import Treebank, read_treebank
 from swvp.structures.chain.templates import read_templates
@@ -29,14 +29,17 @@ __all__ = ["train_parser"]
 def train_parser(options: RunOptions, *, order: int, features: str | None, **settings: Any) -> None:
     """Read, train or tune, save; say what happens. The settings are those of Parser."""
     messages = new_console(stderr=True)
-    check_run(options, patience=settings["patience"], rule=settings["rule"], beta=settings["beta"])
+    parser = Parser(order=order, **settings)
+    parser.check()
     tried = candidates(options.rules, options.betas, settings["C"]) if options.tune else []
-    parser = Parser(order=order, features=None if features is None else read_features(features, order), **settings)
+    check_run(options, patience=settings["patience"])
+    parser.features = None if features is None else read_features(features, order)
     treebank = read_treebank(options.train, encoding=options.encoding, heads=True)
     dev = None if options.dev is None else read_treebank(options.dev, encoding=options.encoding, heads=True)
     data = [treebank] if dev is None else [treebank, dev]
     messages.print(described("training", treebank))
     tell_unreachable(messages, treebank, parser)
+    tell_roots(messages, treebank, parser.one_root)
     if dev is not None:
         messages.print(described("development", dev))
     if order == 2 and parser.prune:
@@ -93,9 +96,21 @@ def tell_unreachable(messages: Console, treebank: Treebank, parser: Parser) -> N
     """Say how many trees of a treebank no prediction can equal."""
     if parser.projective and (trees := treebank.non_projective()):
         messages.print(f"note: {trees:,} training trees are not projective: a projective parser cannot reach them")
-    if parser.one_root and (trees := treebank.several_roots):
+
+
+def tell_roots(messages: Console, treebank: Treebank, one_root: bool | None) -> None:
+    """Say how many roots predictions have, where training trees have several."""
+    trees = treebank.several_roots
+    if not trees or one_root is False:
+        return
+    if one_root or has_one_root(treebank):
         messages.print(
             f"note: {trees:,} training trees have several roots, predictions have one (--several-roots allows more)"
+        )
+    else:
+        share = 100 * trees / treebank.number_of_sentences
+        messages.print(
+            f"{trees:,} training trees ({share:.1f} %) have several roots: so may predictions (--one-root allows one)"
         )
 
 

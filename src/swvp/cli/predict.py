@@ -14,8 +14,8 @@ __all__ = ["predict"]
 
 EXAMPLES = """
 In a column file the labels become one more column, the last; in CoNLL-U they replace the column that the tagger was
-trained on. A parser fills in the heads and labels of CoNLL-U or CoNLL-X; a file of one word a line is made CoNLL-U
-first. Every other byte stays as it is. With several models each gets what the one before it wrote.
+trained on. A parser fills in the heads and labels of CoNLL-U or CoNLL-X. For a model of CoNLL-U a file of one word a
+line is made CoNLL-U first. Every other byte stays as it is. With several models each gets what the one before it wrote.
 
 Examples:
 
@@ -45,6 +45,7 @@ def predict(
     encoding: Annotated[str, typer.Option(help="Of the input and the output.")] = "utf-8",
     conllu: Annotated[bool, typer.Option("--conllu", help="The input is CoNLL-U, whatever its name.")] = False,
     max_bytes: options.MaxBytes = options.MAX_BYTES,
+    not_prose: options.NotProse = False,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads.")] = 1,
 ) -> None:
     """Label sentences with a trained tagger, parse them with a trained parser, or one after the other."""
@@ -58,4 +59,4 @@ def predict(
         what = "INPUT, as the models are given with --model" if models else "MODEL and INPUT, or INPUT and --model"
         raise InputError(f"{len(files)} files: give {what}")
     chain = models or [Path(files[0])]
-    write_bytes(output, run_models(chain, files[-1], encoding=encoding, conllu=conllu, jobs=jobs))
+    write_bytes(output, run_models(chain, files[-1], encoding=encoding, conllu=conllu, prose=not not_prose, jobs=jobs))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from swvp.cli.streams import tell
 from swvp.data.files import read_bytes
 from swvp.data.table import Table, is_conllu, table_of
@@ -14,15 +16,17 @@ from swvp.parsing.parser import Parser
 from swvp.parsing.tokens import EMPTY
 from swvp.parsing.treebank import WITHOUT_HEADS, Treebank, treebank_of_table, write_trees
 from swvp.storage.container import kind_of
+from swvp.structures.tree.dual import LONG
 from swvp.tagging import model as taggers
 from swvp.tagging.layout import layout_for_predicting, read_corpus, write_labels
+from swvp.tagging.prose import refuse_prose
 from swvp.tagging.tagger import Tagger
 
 __all__ = ["read_sentences", "run_models"]
 
 
-def run_models(models: Sequence[Path], source: str, *, encoding: str, conllu: bool, jobs: int) -> bytes:
-    """The bytes of a file after all models."""
+def run_models(models: Sequence[Path], source: str, *, encoding: str, conllu: bool, prose: bool, jobs: int) -> bytes:
+    """The bytes of a file after all models; `prose` says whether a file that looks like it is refused."""
     loaded = [load(path) for path in models]
     layouts = [layout_for_predicting(model) for model in loaded if isinstance(model, Tagger)]
     trees = any(isinstance(model, Parser) for model in loaded)
@@ -32,15 +36,16 @@ def run_models(models: Sequence[Path], source: str, *, encoding: str, conllu: bo
             raise InputError(
                 f"{path}: a tagger before a parser must be one of CoNLL-U, trained with --target upos (xpos, feats)"
             )
-    # standard input has no name to tell by: it is taken as what the tagger was trained on
-    as_conllu = conllu or is_conllu(source) or (source == "-" and bool(layouts) and layouts[0].conllu)
-    content = read_bytes(source)
-    if trees:
+    content, as_conllu = read_bytes(source), conllu or is_conllu(source)
+    if trees or layouts[0].conllu:
         content, as_conllu = with_ten_columns(source, content, encoding), True
     for model in loaded:
         if isinstance(model, Tagger):
             layout = layout_for_predicting(model)
             table = table_of(source, content, encoding=encoding, conllu=as_conllu)
+            if prose:
+                refuse_prose(table, model, layout)
+                prose = False  # what comes next is of our own making
             corpus = read_corpus(table, layout, labelled=False, what="the tagger's training file")
             content = write_labels(table, layout, model.predict_labels(corpus))
         else:
@@ -59,7 +64,7 @@ def load(path: Path) -> Tagger | Parser:
 
 
 def read_sentences(source: str, encoding: str) -> Table:
-    """The words of a file, in CoNLL-U, CoNLL-X or one a line, for a parser."""
+    """The words of a file, in CoNLL-U, CoNLL-X or one a line, for a model of CoNLL-U."""
     content = with_ten_columns(source, read_bytes(source), encoding)
     return table_of(source, content, encoding=encoding, conllu=True, widths=WITHOUT_HEADS)
 
@@ -76,8 +81,20 @@ def parse(parser: Parser, table: Table) -> bytes:
             f"note: {table.path} has no {' and no '.join(missing)}, with which the parser was trained: it parses worse "
             "than it could",
         )
+    tell_long(parser, treebank)
     heads, labels = parser.predict_trees(treebank)
     return write_trees(table, heads, labels)
+
+
+def tell_long(parser: Parser, treebank: Treebank) -> None:
+    """Say that the search for trees of long sentences is bounded."""
+    long = int(np.count_nonzero(np.diff(treebank.offsets) > LONG))
+    if long and parser.order == 2 and not parser.projective:
+        what = "sentence has" if long == 1 else "sentences have"
+        tell(
+            f"note: {treebank.name}: {long:,} {what} more than {LONG} words: the search for the best tree may be cut "
+            "short there",
+        )
 
 
 def shown(line: bytes, encoding: str) -> str:

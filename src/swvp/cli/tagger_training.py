@@ -9,11 +9,13 @@ from typing import Any
 from swvp.cli.exclusive import one_training
 from swvp.cli.output import new_console
 from swvp.cli.training import Run, RunOptions, check_run, kept_pass, tell_unseen
-from swvp.data.table import read_table
+from swvp.data.table import Table, is_conllu, read_table
 from swvp.errors import InputError
 from swvp.structures.chain.templates import PRESETS, parse_templates, read_templates
 from swvp.tagging.corpus import Corpus
-from swvp.tagging.layout import Layout, layout_of, read_corpus
+from swvp.tagging.defaults import presets_for
+from swvp.tagging.layout import NO_TARGET, Layout, check_column_options, conllu_layout, layout_of, read_corpus
+from swvp.tagging.prose import refuse_prose
 from swvp.tagging.rules import candidates
 from swvp.tagging.tagger import Tagger
 
@@ -28,18 +30,30 @@ class TaggerFiles:
     columns: Sequence[str] | None
     features: str | None
     conllu: bool | None
+    prose: bool
+    """Whether a file may turn out to be prose."""
 
 
 @one_training
 def train_tagger(options: RunOptions, files: TaggerFiles, **settings: Any) -> None:
     """Read, train or tune, save; say what happens. The settings are those of Tagger."""
     messages = new_console(stderr=True)
-    rule = settings["rule"]
-    check_run(options, patience=settings["patience"], rule=None if rule == "crf" else rule, beta=settings["beta"])
+    conllu = bool(files.conllu) or is_conllu(options.train)
+    tagger = Tagger(**settings)
+    tagger.check()
+    if options.tune and tagger.rule == "crf":
+        raise InputError("--tune tries rules of the perceptron: leave out --rule crf")
     tried = candidates(options.rules, options.betas, settings["C"]) if options.tune else []
+    needed = [f"{options.train}: {NO_TARGET}"] if conllu and files.label is None else []
+    check_run(options, patience=settings["patience"], needed=needed)
+    if conllu:
+        conllu_layout(options.train, files.label, files.columns)
+    else:
+        check_column_options(options.train, files.label, files.columns)
+    tagger.features = read_features(files.features)
     layout, corpus, dev = read_files(options, files)
-    tagger = Tagger(features=read_features(files.features, layout.names), columns=list(layout.names), **settings)
-    tagger.layout_ = layout
+    check_features(tagger.features, layout.names, files.features)
+    tagger.columns, tagger.layout_ = list(layout.names), layout
     messages.print(described("training", corpus, layout))
     if dev is not None:
         messages.print(described("development", dev, layout))
@@ -48,6 +62,8 @@ def train_tagger(options: RunOptions, files: TaggerFiles, **settings: Any) -> No
         tell_unseen(messages, corpus.labels.names, *dev.labels)
     run = Run(options, messages)
     training = tagger.start(corpus, dev)
+    if chosen := described_choice(tagger):
+        messages.print(chosen)
     if options.tune:
         training = run.tune(tagger, training, tried)
     else:
@@ -57,31 +73,49 @@ def train_tagger(options: RunOptions, files: TaggerFiles, **settings: Any) -> No
 
 
 def read_files(options: RunOptions, files: TaggerFiles) -> tuple[Layout, Corpus, Corpus | None]:
-    table = read_table(options.train, encoding=options.encoding, conllu=files.conllu)
+    def read(path: str) -> Table:
+        table = read_table(path, encoding=options.encoding, conllu=files.conllu)
+        if files.prose:
+            refuse_prose(table)
+        return table
+
+    table = read(options.train)
     layout = layout_of(table, files.label, files.columns)
     corpus = read_corpus(table, layout, labelled=True)
     if options.dev is None:
         return layout, corpus, None
-    dev_table = read_table(options.dev, encoding=options.encoding, conllu=files.conllu)
-    return layout, corpus, read_corpus(dev_table, layout, labelled=True)
+    return layout, corpus, read_corpus(read(options.dev), layout, labelled=True)
 
 
-def read_features(features: str | None, columns: Sequence[str]) -> str | list[str] | None:
-    """A preset by name, or the templates of a file, which is named if something is wrong with it."""
-    preset = features or ("pos" if len(columns) == 1 else "chunk")
-    if preset in PRESETS:
-        try:
-            parse_templates(PRESETS[preset], columns)
-        except InputError:
-            needs = "word, pos" if preset == "chunk" else "word"
-            raise InputError(
-                f"the features '{preset}' need columns named {needs}, there are {', '.join(columns)}; "
-                "give others with --features, or other names with --columns"
-            ) from None
-        return features
-    lines = read_templates(preset)
-    parse_templates(lines, columns, where=preset)
-    return lines
+def read_features(features: str | None) -> str | list[str] | None:
+    """A preset by name, or the templates of a file; None if they are to be chosen."""
+    return features if features is None or features in PRESETS else read_templates(features)
+
+
+def check_features(features: str | Sequence[str] | None, columns: Sequence[str], file: str | None) -> None:
+    """Refuse features that the columns do not have; the file of templates is named."""
+    if features is not None and not isinstance(features, str):
+        parse_templates(features, columns, where=str(file))
+        return
+    fitting = presets_for(columns)
+    if features in fitting or (features is None and fitting):
+        return
+    what = "all presets of features need a column" if features is None else f"the features '{features}' need columns"
+    needs = "word, pos" if features == "chunk" else "word"
+    raise InputError(
+        f"{what} named {needs}, there are {', '.join(columns)}; give others with --features, or other names with "
+        "--columns"
+    )
+
+
+def described_choice(tagger: Tagger) -> str:
+    """What was chosen by the labels and why; nothing if there was nothing to choose."""
+    found = {"features": tagger.chosen_.features, "constraint": tagger.chosen_.constraint}
+    what = {name: value for name, value in found.items() if value is not None}
+    if not what:
+        return ""
+    texts, options = (f"{name} {value}" for name, value in what.items()), (f"--{name}" for name in what)
+    return f"chosen: {', '.join(texts)}, for labels that are {tagger.chosen_.why} (others: {', '.join(options)})"
 
 
 def described(what: str, corpus: Corpus, layout: Layout) -> str:

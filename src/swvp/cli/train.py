@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from swvp.cli import options
+from swvp.cli.missing import Command
 from swvp.cli.values import names
 from swvp.errors import InputError
 
@@ -22,7 +23,9 @@ Examples:
 
   swvp train tagger train.txt --dev dev.txt --model chunker.swvp
 
-  swvp train tagger esp.train --encoding iso-8859-1 --features ner --constraint iob2 --model ner.swvp
+  swvp train tagger esp.train --encoding iso-8859-1 --model ner.swvp
+
+  swvp train tagger train.txt --features my.templates --constraint none --model mine.swvp
 
   swvp train tagger en-ud-train.conllu --target upos --dev en-ud-dev.conllu --model pos.swvp
 
@@ -33,7 +36,7 @@ Rules: csp, or APPROACH-GAMMA[:SUBSTRUCTURES][:STEP] as in `swvp experiment synt
 """
 
 
-@app.command(epilog=EXAMPLES)
+@app.command(epilog=EXAMPLES, cls=Command)
 def tagger(
     train: options.Train,
     model: options.Model,
@@ -53,7 +56,7 @@ def tagger(
         str | None,
         typer.Option(
             help="Preset (pos, chunk, ner) or a file of templates, CRF++'s too.",
-            show_default="pos, or chunk if there are more columns",
+            show_default="chosen from the labels and columns",
         ),
     ] = None,
     rule: options.Rule = "a-wm:segments:sqrt",
@@ -63,7 +66,12 @@ def tagger(
     epochs: options.Epochs = 10,
     patience: options.Patience = None,
     average: options.Average = True,
-    constraint: Annotated[str | None, typer.Option(help="No invalid sequence of labels: bio, iob2 or bioes.")] = None,
+    constraint: Annotated[
+        str,
+        typer.Option(
+            help="No invalid sequence of labels: iob1, iob2 (or bio), bioes, none, or auto: the one they keep to."
+        ),
+    ] = "auto",
     order: Annotated[int, typer.Option(help="1, or 2: also features of three labels in a row.")] = 1,
     beam: Annotated[int, typer.Option(help="Search with so many hypotheses; 0 is exact search.")] = 0,
     fix: Annotated[
@@ -79,6 +87,7 @@ def tagger(
     encoding: options.Encoding = "utf-8",
     conllu: Annotated[bool, typer.Option("--conllu", help="The files are CoNLL-U, whatever their names.")] = False,
     max_bytes: options.MaxBytes = options.MAX_BYTES,
+    not_prose: options.NotProse = False,
     log: options.Log = None,
     checkpoint: options.Checkpoint = 10.0,
     fresh: options.Fresh = False,
@@ -114,6 +123,7 @@ def tagger(
             columns=names(columns),
             features=features,
             conllu=conllu or None,
+            prose=not (not_prose or column is not None),
         ),
         rule=rule,
         beta=beta,
@@ -122,7 +132,7 @@ def tagger(
         epochs=epochs,
         patience=patience,
         average=average,
-        constraint=constraint,
+        constraint=None if constraint == "none" else constraint,
         order=order,
         decoder="beam" if beam else "viterbi",
         width=beam or 8,
@@ -151,7 +161,7 @@ components, subtrees.
 """
 
 
-@app.command(epilog=PARSER_EXAMPLES)
+@app.command(epilog=PARSER_EXAMPLES, cls=Command)
 def parser(
     train: options.Train,
     model: options.Model,
@@ -159,8 +169,13 @@ def parser(
     order: Annotated[int, typer.Option(help="1: features of arcs; 2: also of siblings and grandparents.")] = 1,
     projective: Annotated[bool, typer.Option("--projective", help="No crossing arcs.")] = False,
     several_roots: Annotated[
-        bool, typer.Option("--several-roots", help="Several words of a sentence may have head 0.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--several-roots/--one-root",
+            help="Several words of a sentence may have head 0, or only one.",
+            show_default="as the training trees",
+        ),
+    ] = None,
     features: Annotated[
         str | None,
         typer.Option(
@@ -228,7 +243,7 @@ def parser(
         order=order,
         features=features,
         projective=projective,
-        one_root=not several_roots,
+        one_root=None if several_roots is None else not several_roots,
         labels=labels,
         prune=prune,
         prune_heads=prune_heads,

@@ -14,6 +14,7 @@ is written, so that the same command goes on with the next one.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -30,9 +31,10 @@ from rich.console import Console
 from swvp.cache import is_on_disk
 from swvp.cli.study import cores, load_python
 from swvp.cli.values import floats, names
+from swvp.data.table import check_encoding
 from swvp.errors import InputError
 from swvp.learning.perceptron import Epoch, sweep
-from swvp.learning.rule import UpdateRule, as_rule
+from swvp.learning.rule import UpdateRule
 from swvp.storage.files import cannot_write, is_special
 from swvp.training.checkpoint import Data, remove_checkpoint, remove_leftovers, resume, save_checkpoint, stamp
 from swvp.training.training import Progress, Training
@@ -98,8 +100,8 @@ def run_options(rules: str | None, betas: str | None, load: Path | None, **given
     )
 
 
-def check_run(options: RunOptions, *, patience: int | None, rule: str | None, beta: float) -> None:
-    """Refuse what cannot work or would have no effect, before anything is read; `rule` is None if there is none."""
+def check_run(options: RunOptions, *, patience: int | None, needed: Sequence[str] = ()) -> None:
+    """Refuse what cannot work or would have no effect, before anything is read; `needed` tells what else is missing."""
     model = options.model
     if not model.parent.is_dir():
         raise InputError(f"cannot write {model}: there is no folder {model.parent}")
@@ -112,18 +114,35 @@ def check_run(options: RunOptions, *, patience: int | None, rule: str | None, be
     for option, path in (("TRAIN", options.train), ("--dev", options.dev), ("--log", options.log)):
         if path is not None and (Path(path) == model or (model.exists() and same_file(Path(path), model))):
             raise InputError(f"--model and {option} are the same file, {path}")
+    missing = list(needed)
     if options.tune and options.dev is None:
-        raise InputError("--tune needs --dev: held-out sentences to choose by")
+        missing.append("--tune needs --dev: held-out sentences to choose by")
+    if patience is not None and options.dev is None:
+        missing.append("--patience needs --dev: held-out sentences to score each pass on")
+    if missing:
+        raise InputError("; ".join(missing))
     if not options.tune and (options.rules is not None or options.betas is not None):
         raise InputError("--rules and --betas are for --tune; without it, use --rule and --beta")
-    if patience is not None and options.dev is None:
-        raise InputError("--patience needs --dev: held-out sentences to score each pass on")
-    if rule is not None:
-        as_rule(rule, beta=beta)
     if options.jobs is not None and options.jobs < 1:
         raise InputError(f"jobs must be at least 1, not {options.jobs}")
+    if not options.checkpoint >= 0:
+        raise InputError(f"--checkpoint must be a number of seconds of at least 0, not {options.checkpoint}")
     if options.train == options.dev == "-":
         raise InputError("standard input can be only one of the files")
+    check_encoding(options.encoding)
+    check_files(options)
+
+
+def check_files(options: RunOptions) -> None:
+    """Refuse files that cannot be read or written, as far as that can be told without opening them."""
+    for path in (options.train, options.dev):
+        if path is not None and path != "-" and not Path(path).exists():
+            raise InputError(f"cannot read {path}: {os.strerror(errno.ENOENT)}")
+    log = options.log
+    if log is not None and not log.parent.is_dir():
+        raise cannot_write(log, OSError(errno.ENOENT, os.strerror(errno.ENOENT)))
+    if log is not None and log.is_dir():
+        raise cannot_write(log, OSError(errno.EISDIR, os.strerror(errno.EISDIR)))
 
 
 def same_file(a: Path, b: Path) -> bool:

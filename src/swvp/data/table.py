@@ -16,7 +16,7 @@ from swvp.data.files import read_bytes
 from swvp.data.scan import BAD_ID, BAD_WIDTH, DOCUMENT_START, intern, scan, splice
 from swvp.errors import InputError, unknown_name
 
-__all__ = ["CONLLU", "Column", "Table", "is_conllu", "read_table", "table_of"]
+__all__ = ["CONLLU", "Column", "Table", "check_encoding", "is_conllu", "read_table", "table_of"]
 
 Ints = NDArray[np.int64]
 
@@ -201,14 +201,22 @@ def read_table(
     return table_of(path, read_bytes(path), encoding=encoding, conllu=conllu, widths=widths)
 
 
+def check_encoding(encoding: str) -> str:
+    """The usual name of an encoding of text."""
+    try:
+        return codecs.lookup(encoding).name
+    except (LookupError, ValueError):  # a name may hold a byte 0
+        raise InputError(f"unknown encoding {encoding!a}") from None
+
+
 def table_of(
     path: str | Path, whole: bytes, *, encoding: str, conllu: bool, widths: Sequence[int] = (len(CONLLU),)
 ) -> Table:
     """The tokens of the bytes of a file; `path` is for messages."""
     content = whole.removeprefix(codecs.BOM_UTF8)
     mark = whole[: len(whole) - len(content)]
+    known = check_encoding(encoding)
     try:
-        known = codecs.lookup(encoding).name
         text = content.decode(encoding)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1

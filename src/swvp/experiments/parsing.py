@@ -104,7 +104,11 @@ CHOICES = (
     ),
     ("The margin", "0 as in the paper, unless the rule has one of its own, as a-uniform:mira/1"),
     ("UAS", "all words, punctuation included, as the scorer of CoNLL 2007; also without"),
-    ("Several roots", "predicted if training trees have several, else exactly one; --paper: allowed, as TurboParser"),
+    (
+        "Several roots",
+        "predicted if more than one in twenty training trees have several, else exactly one; --paper: allowed, as in "
+        "TurboParser",
+    ),
     ("Trees", "crossing arcs allowed, unless --projective"),
     ("Labels", "neither learnt nor used"),
 )

@@ -16,7 +16,7 @@ from swvp.learning.counts import COUNTS
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.parsing.checks import positions, sizes
 from swvp.parsing.evaluate import SENTENCE_LENGTHS, arc_lengths, binned, names_of, of_strings
-from swvp.parsing.parser import Parser
+from swvp.parsing.parser import Parser, has_one_root
 from swvp.parsing.pruner import MOST as MOST_HEADS
 from swvp.parsing.treebank import Treebank, treebank_of
 from swvp.structures.tree.context import is_punctuation
@@ -149,7 +149,7 @@ def train_once(options: Options, data: Data, run: Run, stopped: threading.Event)
         if stopped.is_set():
             raise Stopped
 
-    one_root = data.whole.several_roots == 0 if options.one_root is None else options.one_root
+    one_root = has_one_root(data.whole) if options.one_root is None else options.one_root
     compile_for(options._replace(epochs=1, hashed=2**10), run._replace(treebank="", draw=None), one_root)
     parser = make_parser(options, run, one_root=one_root)
     began = time.thread_time()

@@ -27,6 +27,8 @@ from swvp.structures.tree.second import SecondOrder
 __all__ = ["contributions", "explain", "sentence_columns", "top_features"]
 
 ROOT, NO_HEAD = "0 (root)", "(none)"
+MOST_STEPS = 20_000_000
+"""So sentences of up to 271 words are explained whole."""
 
 
 def sentence_columns(treebank: Treebank, i: int, columns: Columns | None = None) -> SentenceColumns:
@@ -57,8 +59,10 @@ def explain(parser: Any, treebank: Treebank, word: int | None = None, n: int = 5
     size = treebank.sentence(0).stop
     if word is not None and not (isinstance(word, numbers.Integral) and 1 <= word <= size):
         raise InputError(f"there is no word {word!r}: the sentence has words 1 to {size}")
+    words = range(1, words_explained(size) + 1) if word is None else [int(word)]
+    some = f" (the first {len(words)} of {size} words)" if word is None and len(words) < size else ""
     if isinstance(problem, SecondOrder):
-        return explain_parts(parser, problem, treebank, range(1, size + 1) if word is None else [int(word)], n)
+        return explain_parts(parser, problem, treebank, words, n, some)
     heads = parser._predict_heads(problem, parser.coef_, parser.owners_)[:size].tolist()
     model, sentence = model_of(parser, problem), sentence_columns(treebank, 0)
     scores = table_of(arc_scores(parser, problem), tables_begin(problem), 0)
@@ -66,7 +70,7 @@ def explain(parser: Any, treebank: Treebank, word: int | None = None, n: int = 5
         scores, _ = rescued(problem, model, 0)
     shown = [ROOT, *(f"{k} {text}" for k, text in enumerate(sentence["word"], 1))]
     rows: list[tuple[Any, ...]] = []
-    for m in range(1, size + 1) if word is None else [int(word)]:
+    for m in words:
         head = heads[m - 1]
         other = other_head(scores, head, m, problem)
         first = contributions(parser, problem, model, sentence, 0, head, m)
@@ -80,10 +84,17 @@ def explain(parser: Any, treebank: Treebank, word: int | None = None, n: int = 5
         against = (NO_HEAD, "") if other is None else (shown[other], total(second))
         rows += [(*arc, *against, *part) for part in largest]
     title = "What decided the heads: weight on the arc from the head minus weight on that from the second best"
-    return WeightTable(title, ("word", "head", "score", "second", "its score", "feature", "difference"), rows)
+    return WeightTable(title + some, ("word", "head", "score", "second", "its score", "feature", "difference"), rows)
 
 
-def explain_parts(parser: Any, problem: SecondOrder, treebank: Treebank, words: Iterable[int], n: int) -> WeightTable:
+def words_explained(size: int) -> int:
+    """How many words of a sentence are explained at once: another tree is searched for each, in about size² steps."""
+    return min(size, max(1, MOST_STEPS // size**2))
+
+
+def explain_parts(
+    parser: Any, problem: SecondOrder, treebank: Treebank, words: Iterable[int], n: int, some: str
+) -> WeightTable:
     """The same for second order: a row is a feature with its weight in the tree minus that in the best other one."""
     sentence, columns = OneSentence(parser, problem, 0), sentence_columns(treebank, 0)
     shown = [ROOT, *(f"{k} {text}" for k, text in enumerate(columns["word"], 1))]
@@ -99,7 +110,7 @@ def explain_parts(parser: Any, problem: SecondOrder, treebank: Treebank, words: 
         arc = (shown[m], shown[heads[m - 1]], shown[other[0][m - 1]], score - other[1])
         rows += [(*arc, *part) for part in largest]
     title = "What decided the heads: weight in the tree minus weight in the best tree without the arc"
-    return WeightTable(title, ("word", "head", "second", "wins by", "feature", "difference"), rows)
+    return WeightTable(title + some, ("word", "head", "second", "wins by", "feature", "difference"), rows)
 
 
 def top_parts(parser: Any, problem: SecondOrder, treebank: Treebank, n: int) -> WeightTable:

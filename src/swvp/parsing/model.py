@@ -51,6 +51,7 @@ def save_parser(parser: Any, path: Path) -> None:
     meta: dict[str, Any] = {
         "swvp": __version__,
         "options": stored(parser.options()),
+        "one_root": parser.has_one_root,
         **stored_passes(parser),
         "templates": [template.text for template in parser.templates_],
         "ranks": {name: list(parser.ranks_[name]) for name in FEW_VALUES},
@@ -83,6 +84,9 @@ def rebuild(contents: Contents, memory: Memory, make: Callable[..., Any]) -> Any
     meta, arrays = contents.meta, contents.arrays
     parser = remake(make, meta["options"])
     restore_passes(parser, meta)
+    if parser.one_root is None:
+        must(type(meta["one_root"]) is bool, "kind of trees")
+        parser.one_root_ = meta["one_root"]
     must(parser.order in (1, 2) and type(parser.prune) is bool, "order")
     must(type(meta["exact"]) is bool, "kind of weights")
     must(("pruner" in meta) == (parser.order == 2 and parser.prune), "pruner")

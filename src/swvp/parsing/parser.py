@@ -48,6 +48,10 @@ EXACT_SIZE = 2**24
 """Places of the exact mode; half of them can be taken."""
 
 
+FEW_ROOTS = 0.05
+"""Up to this share of trees with several roots, predictions have one: there it does no harm, see docs/parser.md."""
+
+
 class Parser(TrainingOptions, ParserAsking):
     """What `swvp.DependencyParser` documents, without scikit-learn."""
 
@@ -59,6 +63,7 @@ class Parser(TrainingOptions, ParserAsking):
     longest_: NDArray[np.int32]
     pruner_: Pruner | None
     owners_: Keys | None
+    one_root_: bool
     history_: list[Epoch]
     dev_scores_: list[float]
     best_epoch_: int
@@ -82,7 +87,7 @@ class Parser(TrainingOptions, ParserAsking):
         order: int = 1,
         features: str | Sequence[str] | None = None,
         projective: bool = False,
-        one_root: bool = True,
+        one_root: bool | None = None,
         prune: bool = True,
         prune_heads: int = MOST,
         prune_threshold: float | None = None,
@@ -170,19 +175,12 @@ class Parser(TrainingOptions, ParserAsking):
 
     def start(self, treebank: Treebank, dev: Treebank | None = None, *, more: bool = False) -> Training:
         """A training of trees, to be run and watched; `finish` takes its weights. With `more` it goes on."""
-        if self.order not in (1, 2) or isinstance(self.order, bool):
-            raise InputError(f"order must be 1 (arcs) or 2 (arcs, siblings and grandparents), not {shown(self.order)}")
-        rule = self._rule()
-        self._check_whole(["epochs", "n_jobs"], optional=["patience", "hashed"])
-        if self.hashed is not None and self.hashed & (self.hashed - 1):
-            raise InputError(f"hashed must be a power of 2, as 2**22, not {self.hashed}")
-        if self.hashed is not None and self.hashed > MOST_WEIGHTS:
-            raise InputError(f"hashed must be at most {MOST_WEIGHTS}, not {shown(self.hashed)}")
-        check_pruning(self.prune_heads, self.prune_threshold)
-        self._check_real("margin")
+        rule = self.check()
         heads = treebank.trees
         columns = columns_of(treebank)
         more = more and hasattr(self, "coef_")
+        if not more:
+            self.one_root_ = has_one_root(treebank) if self.one_root is None else bool(self.one_root)
         size, exact = int(self.hashed or EXACT_SIZE), self.hashed is None
         if more and (len(self.coef_), self.owners_ is not None) != (size, exact):
             raise InputError("hashed is not what the parser was fitted with: set it back, or fit again")
@@ -229,6 +227,20 @@ class Parser(TrainingOptions, ParserAsking):
         )
         training.resumable = self.hashed is not None  # a checkpoint does not keep whose the places are
         return training
+
+    def check(self) -> UpdateRule:
+        """Refuse options that are wrong whatever the data are; the rule."""
+        if self.order not in (1, 2) or isinstance(self.order, bool):
+            raise InputError(f"order must be 1 (arcs) or 2 (arcs, siblings and grandparents), not {shown(self.order)}")
+        rule = self._rule()
+        self._check_whole(["epochs", "n_jobs"], optional=["patience", "hashed"])
+        if self.hashed is not None and self.hashed & (self.hashed - 1):
+            raise InputError(f"hashed must be a power of 2, as 2**22, not {self.hashed}")
+        if self.hashed is not None and self.hashed > MOST_WEIGHTS:
+            raise InputError(f"hashed must be at most {MOST_WEIGHTS}, not {shown(self.hashed)}")
+        check_pruning(self.prune_heads, self.prune_threshold)
+        self._check_real("margin")
+        return rule
 
     def finish(self, training: Training) -> Self:
         """Take the weights and the history of a training of trees."""
@@ -294,6 +306,11 @@ class Parser(TrainingOptions, ParserAsking):
         """Read a parser that `save` wrote; safe with files from anyone."""
         return load_parser(Path(path), cls)  # type: ignore[no-any-return]
 
+    @property
+    def has_one_root(self) -> bool:
+        """Whether trees have exactly one root: as given or, once fitted, as the training trees have it."""
+        return bool(getattr(self, "one_root_", True) if self.one_root is None else self.one_root)
+
     def _take(self, training: Training, weights: Weights) -> None:
         self.coef_, self.owners_ = weights["w"], training.model.owners
 
@@ -309,7 +326,7 @@ class Parser(TrainingOptions, ParserAsking):
             )
         else:
             most, threshold = self.prune_heads, self.prune_threshold
-            trees = bool(self.projective), bool(self.one_root)
+            trees = bool(self.projective), self.has_one_root
             self.pruner_ = Pruner(*trees, most=most, threshold=threshold) if self.prune else None
             self._take_parts(chosen_parts("second-order" if self.features is None else self.features))
 
@@ -330,7 +347,7 @@ class Parser(TrainingOptions, ParserAsking):
         return encode(columns, treebank.offsets, self.templates_, self.ranks_, slots)
 
     def _problem(self, nodes: Nodes, heads: Heads, margin: float = 0.0) -> Arcs | SecondOrder:
-        mode = bool(self.projective), bool(self.one_root), margin
+        mode = bool(self.projective), self.has_one_root, margin
         if isinstance(self.tables_, Tables):
             return Arcs(nodes, self.tables_, heads, *mode)
         pruner = None if self.pruner_ is None else self.pruner_.of_trees(*mode[:2])
@@ -389,6 +406,11 @@ class TreeDevelopment:
     def score(self, weights: Weights, model: ArcModel) -> float:
         """The share of words with the right head."""
         return float(np.mean(self.parser._predict_heads(self.problem, weights["w"], model.owners) == self.gold))
+
+
+def has_one_root(treebank: Treebank) -> bool:
+    """Whether trees of a treebank have one root; a few with several are taken for mistakes."""
+    return treebank.several_roots <= FEW_ROOTS * treebank.number_of_sentences
 
 
 def label_rule() -> UpdateRule:

@@ -25,6 +25,13 @@ def iob2(previous: str | None, label: str | None) -> bool:
     )
 
 
+def iob1(previous: str | None, label: str | None) -> bool:
+    """B-X only after B-X or I-X: where a phrase follows another one of its type."""
+    return (
+        label is None or label[:1] != "B" or (previous is not None and previous[:1] in "BI" and same(previous, label))
+    )
+
+
 def bioes(previous: str | None, label: str | None) -> bool:
     """B-X I-X* E-X, or S-X alone, or O."""
     inside = previous is not None and previous[:1] in "BI" and previous != "O"
@@ -36,7 +43,12 @@ def same(a: str | None, b: str | None) -> bool:
     return a is not None and b is not None and a[1:] == b[1:]
 
 
-SCHEMES: dict[str, Callable[[str | None, str | None], bool]] = {"bio": iob2, "iob2": iob2, "bioes": bioes}
+SCHEMES: dict[str, Callable[[str | None, str | None], bool]] = {
+    "bio": iob2,
+    "iob1": iob1,
+    "iob2": iob2,
+    "bioes": bioes,
+}
 
 Place = Callable[[int], str]
 Constraint = str | Callable[[str | None, str | None], bool] | Collection[tuple[str | None, str | None]]

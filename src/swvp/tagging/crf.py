@@ -8,7 +8,6 @@ the model has.
 from __future__ import annotations
 
 import dataclasses
-import numbers
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from swvp.checks import is_real, shown
 from swvp.errors import InputError
 from swvp.learning.perceptron import COUNTS, Epoch
 from swvp.structures.chain.attributes import AttributeChain, AttributeModel
@@ -25,7 +25,7 @@ from swvp.structures.chain.marginals import new_room, transitions
 from swvp.structures.operations import Floats, Ints, weights
 from swvp.training.training import Training, Watch, ignore
 
-__all__ = ["Iteration", "LikelihoodTraining", "Objective", "maximise_likelihood"]
+__all__ = ["Iteration", "LikelihoodTraining", "Objective", "check_l2", "maximise_likelihood"]
 
 MEMORY = 6
 """How many steps L-BFGS remembers."""
@@ -116,6 +116,12 @@ def blocks(sizes: Ints) -> list[tuple[int, int]]:
     return list(zip([0, *cuts.tolist()], [*cuts.tolist(), len(sizes) - 1], strict=True))
 
 
+def check_l2(l2: Any) -> None:
+    """Refuse what is no weight of the squared norm."""
+    if not is_real(l2) or l2 < 0:
+        raise InputError(f"l2 must be a number of at least 0, not {shown(l2)}")
+
+
 def maximise_likelihood(
     problem: AttributeChain,
     model: AttributeModel,
@@ -136,8 +142,7 @@ def maximise_likelihood(
     for name, given in {"limit": limit, "n_jobs": n_jobs}.items():
         if given < 1:
             raise InputError(f"{name} must be at least 1, not {given}")
-    if not (isinstance(l2, numbers.Real) and 0 <= l2 < np.inf):
-        raise InputError(f"l2 must be a number of at least 0, not {l2!r}")
+    check_l2(l2)
     barrier = np.where(np.isneginf(model.moves), -np.inf, 0.0)
     objective = Objective(problem, len(model.w), barrier, l2, n_jobs)
     gradient = np.empty(model.w.size + model.w_move.size)

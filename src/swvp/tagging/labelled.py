@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from swvp.data.table import CONLLU, read_table
+from swvp.tagging.prose import refuse_prose
 
 __all__ = ["Labelled", "read_labelled"]
 
@@ -20,13 +21,16 @@ class Labelled(NamedTuple):
 
 
 def read_labelled(
-    path: str | Path, *columns: int | str, encoding: str = "utf-8", conllu: bool | None = None
+    path: str | Path, *columns: int | str, encoding: str = "utf-8", conllu: bool | None = None, prose: bool = True
 ) -> Labelled:
     """Read the words and the given columns: 0-based numbers, negative from the end, or names of CoNLL-U.
 
-    Words are the first column, or FORM. The file is CoNLL-U if `conllu` says so or, by default, its name does.
+    Words are the first column, or FORM. The file is CoNLL-U if `conllu` says so or, by default, its name does. Unless
+    `prose`, a file that looks like it is refused.
     """
     table = read_table(path, encoding=encoding, conllu=conllu)
+    if not prose:
+        refuse_prose(table)
     labels = tuple(table.sentences(table.number_of(column)) for column in columns)
     words = table.sentences(CONLLU.index("word") if table.conllu else 0)
     lines = table.lines.tolist()

@@ -6,6 +6,7 @@ column2, …, or the names given. In CoNLL-U columns have names of their own; fe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,9 +14,20 @@ from swvp.data.table import CONLLU, Column, Table
 from swvp.errors import InputError, unknown_name
 from swvp.tagging.corpus import Corpus, Labels, column_names, corpus_of_table
 
-__all__ = ["TARGETS", "Layout", "layout_for_predicting", "layout_of", "read_corpus", "write_labels"]
+__all__ = [
+    "NO_TARGET",
+    "TARGETS",
+    "Layout",
+    "check_column_options",
+    "conllu_layout",
+    "layout_for_predicting",
+    "layout_of",
+    "read_corpus",
+    "write_labels",
+]
 
 TARGETS = ("upos", "xpos", "feats", "deprel")
+NO_TARGET = f"which column is the label? Use --target {'|'.join(TARGETS)}"
 OTHER_NAMES = {"form": "word", "pos": "upos", "tag": "upos"}
 
 
@@ -39,37 +51,50 @@ class Layout(NamedTuple):
 def layout_of(table: Table, label: str | int | None, names: Sequence[str] | None) -> Layout:
     """The layout of a training file; `label` is a number, or a name in CoNLL-U."""
     if table.conllu:
-        if label is None:
-            raise InputError(f"{table.path}: which column is the label? Use --target {'|'.join(TARGETS)}")
-        name = OTHER_NAMES.get(str(label), str(label))
-        target = table.number_of(name)
-        if CONLLU[target] not in TARGETS:
-            raise unknown_name("target", str(label), TARGETS)
-        names = tuple(names or (("word", "pos") if CONLLU[target] == "deprel" else ("word",)))
-        check_names(names)
-        inputs = []
-        for name in names:
-            known = OTHER_NAMES.get(name, name)
-            if known not in CONLLU:
-                raise unknown_name("column", name, (*CONLLU, *OTHER_NAMES))
-            inputs.append(CONLLU.index(known))
-        if target in inputs:
-            raise InputError(f"the label '{CONLLU[target]}' cannot be one of the columns that features see")
-        return Layout(True, names, tuple(inputs), target, table.width)
-    if isinstance(label, str):
-        raise InputError(
-            f"{table.path}: --target {label} is for CoNLL-U, known by its name (.conllu) or --conllu; "
-            "in a column file the label is --column NUMBER"
-        )
+        return conllu_layout(table.path, label, names)
+    check_column_options(table.path, label, names)
     target = table.number_of(-1 if label is None else label)
     others = [number for number in range(table.width) if number != target]
     if not others:
         raise InputError(f"{table.path}: only one column; a tagger needs a word and a label on each line")
     names = tuple(names or column_names(len(others)))
-    check_names(names)
     if len(names) > len(others):
         raise InputError(f"{table.path}: {len(names)} columns are named, besides the label it has {len(others)}")
     return Layout(False, names, tuple(others[: len(names)]), target, table.width)
+
+
+def conllu_layout(path: str, label: str | int | None, names: Sequence[str] | None) -> Layout:
+    """The layout of CoNLL-U, which needs no look into the file."""
+    if label is None:
+        raise InputError(f"{path}: {NO_TARGET}")
+    name = OTHER_NAMES.get(str(label), str(label))
+    if name not in CONLLU and not re.fullmatch(r"[+-]?\d{1,3}", name):
+        raise unknown_name("column", name, CONLLU)
+    target = CONLLU.index(name) if name in CONLLU else int(name)
+    if not -len(CONLLU) <= target < len(CONLLU) or CONLLU[target] not in TARGETS:
+        raise unknown_name("target", str(label), TARGETS)
+    target %= len(CONLLU)
+    names = tuple(names or (("word", "pos") if CONLLU[target] == "deprel" else ("word",)))
+    check_names(names)
+    inputs = []
+    for name in names:
+        known = OTHER_NAMES.get(name, name)
+        if known not in CONLLU:
+            raise unknown_name("column", name, (*CONLLU, *OTHER_NAMES))
+        inputs.append(CONLLU.index(known))
+    if target in inputs:
+        raise InputError(f"the label '{CONLLU[target]}' cannot be one of the columns that features see")
+    return Layout(True, names, tuple(inputs), target, len(CONLLU))
+
+
+def check_column_options(path: str, label: str | int | None, names: Sequence[str] | None) -> None:
+    """Refuse what is wrong for every column file."""
+    if isinstance(label, str):
+        raise InputError(
+            f"{path}: --target {label} is for CoNLL-U, known by its name (.conllu) or --conllu; "
+            "in a column file the label is --column NUMBER"
+        )
+    check_names(names or ())
 
 
 def check_names(names: Sequence[str]) -> None:

@@ -16,6 +16,7 @@ from swvp.storage.memory import Memory
 from swvp.storage.models import ROWS, Format, by_rows, from_rows, load_model, must, save_model, strings
 from swvp.structures.chain.encode import TemplateEncoder
 from swvp.structures.chain.templates import parse_templates
+from swvp.tagging.defaults import AUTO, Choice
 from swvp.tagging.layout import Layout
 from swvp.tagging.sentences import KINDS, FeatureEncoder
 from swvp.training.options import remake, restore_passes, stored, stored_passes
@@ -36,6 +37,7 @@ def save_tagger(tagger: Any, path: Path) -> None:
     meta: dict[str, Any] = {
         "swvp": __version__,
         "options": stored(tagger.options()),
+        "chosen": list(tagger.chosen_) if "chosen_" in vars(tagger) else None,
         "labels": tagger.classes_,
         "tokens": tagger.kind_,
         **stored_passes(tagger),
@@ -76,6 +78,11 @@ def rebuild(contents: Contents, memory: Memory, make: Callable[..., Any]) -> Any
         given["constraint"] = [tuple(pair) for pair in given["constraint"]]
     tagger = remake(make, given)
     must(tagger.vote is False, "vote")
+    chosen = meta.get("chosen")  # files of older versions have none
+    must(chosen is not None or given.get("constraint") != AUTO, "constraint")
+    if chosen is not None:
+        must(all(text is None or isinstance(text, str) for text in chosen), "features and constraint")
+        tagger.chosen_ = Choice(*chosen)
     labels = strings(meta["labels"])
     must(len(set(labels)) == len(labels) > 0, "labels")
     must(meta["tokens"] in KINDS, "kind of tokens")

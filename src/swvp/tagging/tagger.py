@@ -22,8 +22,9 @@ from swvp.structures.operations import Floats
 from swvp.tagging.asking import Asking
 from swvp.tagging.constraints import Constraint, barrier, check_allowed, repaired
 from swvp.tagging.corpus import Corpus, Labels, Sentences, check_pairs, corpus_of
-from swvp.tagging.crf import LikelihoodTraining
+from swvp.tagging.crf import LikelihoodTraining, check_l2
 from swvp.tagging.decoder import Decoder, decoder_of
+from swvp.tagging.defaults import AUTO, Choice, choose, keeps_to
 from swvp.tagging.development import Development
 from swvp.tagging.growth import grown, with_new_labels
 from swvp.tagging.layout import Layout
@@ -54,6 +55,7 @@ class Tagger(TrainingOptions, Asking):
     triples_: Floats | None
     layout_: Layout | None
     hypotheses_: Hypotheses | None
+    chosen_: Choice
     _training: Training | None
 
     def __init__(
@@ -71,7 +73,7 @@ class Tagger(TrainingOptions, Asking):
         vote: bool = False,
         features: str | Sequence[str] | None = None,
         columns: Sequence[str] | None = None,
-        constraint: Constraint | None = None,
+        constraint: Constraint | None = AUTO,
         order: int = 1,
         decoder: str = "viterbi",
         width: int = 8,
@@ -163,27 +165,23 @@ class Tagger(TrainingOptions, Asking):
 
         With `more` it goes on from the weights there are, if any, and adds to the labels and attributes that are known.
         """
+        rule = self.check()
         crf = self.rule == "crf"
-        rule = as_rule("csp") if crf else self._rule()
-        self._check_whole(["epochs", "minimum_count", "n_jobs"], optional=["patience", "hashed"])
-        self._check_real("l2")
         if corpus.labels is None or not corpus.tokens:
             raise InputError("no tokens to learn from")
         more = more and hasattr(self, "coef_")
         if more and corpus.kind != self.kind_:
             raise InputError(f"the tagger was trained on {self.kind_}, these are {corpus.kind}")
-        corpus = repaired(self.constraint, corpus)
+        self._choose(corpus, more)
+        constraint = self._constraint()
+        corpus = repaired(constraint, corpus)
         assert corpus.labels is not None
         known = self.classes_ if more else []
         names = with_new_labels(known, [*corpus.labels.names, *classes])
         gold = gold_numbers(corpus, names).astype(np.uint32)
-        bars = barrier(self.constraint, names)
+        bars = barrier(constraint, names)
         check_allowed(bars, names, gold, corpus.offsets, corpus.place)
         decoder = decoder_of(self.decoder, bars, self.order, self.width, self.fix)
-        if (crf or rule.step == "mira") and not decoder.plain:
-            raise InputError(f"rule '{self.rule}' is for order 1 and exact search: a beam or order 2 need another")
-        if self.vote:
-            check_vote(decoder, crf=crf)
         old = self._state() if more else {}
         for name in ("coef_", "transitions_", "triples_"):  # no weights of before with the attributes of now
             self.__dict__.pop(name, None)
@@ -202,6 +200,27 @@ class Tagger(TrainingOptions, Asking):
             return LikelihoodTraining(problem, model, rule, l2=self.l2, n_jobs=self.n_jobs, **named)
         recorder = recorder_of(problem, model) if self.vote else None
         return Training(problem, model, rule, recorder=recorder, **named)
+
+    def check(self) -> UpdateRule:
+        """Refuse options that are wrong whatever the data are; the rule, that of CSP for a `crf`."""
+        crf = self.rule == "crf"
+        rule = as_rule("csp") if crf else self._rule()
+        self._check_whole(["epochs", "minimum_count", "n_jobs"], optional=["patience", "hashed"])
+        self._check_real("l2")
+        if self.hashed is not None and self.minimum_count > 1:
+            raise InputError("hashed attributes are not counted: leave out minimum_count")
+        if self.hashed is not None and self.hashed > MOST_HASHED:
+            raise InputError(f"hashed must be at most {MOST_HASHED}, not {self.hashed}")
+        decoder = decoder_of(self.decoder, np.zeros((1, 1)), self.order, self.width, self.fix)
+        if (crf or any(stage.step == "mira" for stage in rule.stages)) and not decoder.plain:
+            raise InputError(f"rule '{self.rule}' is for order 1 and exact search: a beam or order 2 need another")
+        if self.vote:
+            check_vote(decoder, crf=crf)
+        if crf:
+            check_l2(self.l2)
+        if not self._auto_constraint():
+            barrier(self.constraint, [])
+        return rule
 
     def finish(self, training: Training) -> Self:
         """Take the weights and the history of a training."""
@@ -275,6 +294,22 @@ class Tagger(TrainingOptions, Asking):
         gold = gold_numbers(dev, names)
         return Development(lambda weights: self._predict_ids(problem, weights), gold, dev.offsets, names)
 
+    def _choose(self, corpus: Corpus, more: bool) -> None:
+        """Choose what was not given, unless that has been done; a batch may break only what its users asked for."""
+        features = self.features is None and corpus.columns is not None and not more
+        auto = self._auto_constraint()
+        if not (more and hasattr(self, "chosen_")):
+            self.chosen_ = choose(corpus, features=features, constraint=auto, score=score_on)
+        elif auto and self.chosen_.constraint is not None and not keeps_to(self.chosen_.constraint, corpus):
+            self.chosen_ = self.chosen_._replace(constraint=None)
+
+    def _constraint(self) -> Constraint | None:
+        """The constraint that was given, or the chosen one."""
+        return self.chosen_.constraint if self._auto_constraint() else self.constraint
+
+    def _auto_constraint(self) -> bool:
+        return isinstance(self.constraint, str) and self.constraint == AUTO
+
     def _fit_encoder(self, corpus: Corpus, more: bool) -> AttributeChain:
         """Number the attributes of a corpus, after the known ones if there are to be more; give the corpus by them."""
         self.kind_ = corpus.kind
@@ -289,13 +324,11 @@ class Tagger(TrainingOptions, Asking):
             self.encoder_.fit(corpus.features, self.minimum_count)
             self.n_attributes_ = len(self.encoder_.numbers)
             return self._encode(corpus)
-        if self.hashed is not None and self.minimum_count > 1:
-            raise InputError("hashed attributes are not counted: leave out minimum_count")
-        if self.hashed is not None and self.hashed > MOST_HASHED:
-            raise InputError(f"hashed must be at most {MOST_HASHED}, not {self.hashed}")
         self.columns_ = list(corpus.columns.names)
         if not more:
-            templates = parse_templates(chosen_features(self.features, len(self.columns_)), self.columns_)
+            features = self.chosen_.features if self.features is None else self.features
+            assert features is not None
+            templates = parse_templates(lines_of(features, PRESETS), self.columns_)
             self.encoder_ = TemplateEncoder(templates, self.hashed)
         assert isinstance(self.encoder_, TemplateEncoder)
         assert corpus.labels is not None
@@ -350,6 +383,9 @@ def gold_numbers(corpus: Corpus, names: list[Any]) -> NDArray[np.int64]:
     return np.array(of_label, np.int64)[corpus.labels.ids]
 
 
-def chosen_features(features: str | Sequence[str] | None, width: int) -> Sequence[str]:
-    """The templates a user asked for: a preset by name, templates, or what suits so many columns."""
-    return lines_of(features if features is not None else ("pos" if width == 1 else "chunk"), PRESETS)
+def score_on(features: str, train: Corpus, dev: Corpus) -> float:
+    """The score of the default rule with these features on held-out sentences, after a few passes."""
+    tagger = Tagger(features=features, constraint=None, epochs=5, random_state=0)
+    training = tagger.start(train, dev)
+    training.run(tagger.epochs)
+    return max(training.scores)

@@ -32,7 +32,7 @@ from swvp.structures.tree.parts import Candidates, measure, score_heads
 from swvp.structures.tree.second_eisner import ProjectiveRoom, best_projective, new_projective_room
 from swvp.structures.tree.sparse_edmonds import best_tree_of_arcs, is_tree_of
 
-__all__ = ["DualRoom", "best_nonprojective", "new_dual_room"]
+__all__ = ["LONG", "DualRoom", "best_nonprojective", "new_dual_room", "rounds_for"]
 
 TOLERANCE = 1e-8  # relative to the score
 ALIVE = 1 << 30  # the depth at which no arc dies
@@ -40,6 +40,8 @@ LENGTH = 1.8  # of a step, in Polyak's
 WAIT = 15  # steps within which the gap has to shrink
 SHRINK = 0.8  # to this share, or the search branches
 LATE = 20  # the iteration that looks for the best projective tree
+LONG = 200  # words; the rounds of longer sentences are bounded by their work
+MOST_WORK = 100_000_000  # of all rounds of a long sentence, in steps of automata
 NOTHING, ONE, CHOICE = range(3)  # what words have left
 
 
@@ -74,6 +76,21 @@ def new_dual_room(candidates: Candidates, starts: Ints) -> DualRoom:
         came=np.zeros(words, np.int64),
         spans=new_projective_room(candidates, starts),
     )
+
+
+@inner
+def rounds_for(parts, n, most):
+    """How many iterations the search for the tree of n words gets: `most`, or fewer if the sentence is long.
+
+    A step is a pair of arcs of one chain, for one arc into its head: what an automaton looks at.
+    """
+    if n <= LONG:
+        return most
+    work = 1
+    for c in range(2 * n + 2):
+        k, h = parts.chains[c + 1] - parts.chains[c], c // 2
+        work += k * k * max(1, parts.arcs[h + 1] - parts.arcs[h])
+    return min(most, MOST_WORK // work)
 
 
 @pasted

@@ -19,7 +19,7 @@ from swvp.structures import operations
 from swvp.structures.operations import Floats, Ints
 from swvp.structures.tree import arcs
 from swvp.structures.tree.arcs import Heads, compare, own
-from swvp.structures.tree.dual import DualRoom, best_nonprojective, new_dual_room
+from swvp.structures.tree.dual import DualRoom, best_nonprojective, new_dual_room, rounds_for
 from swvp.structures.tree.encode import Keys, Nodes
 from swvp.structures.tree.features import arc_keys, place
 from swvp.structures.tree.own_parts import OwnParts, add_own_parts, new_own_parts, own_margins
@@ -131,7 +131,8 @@ def decode(parts, n, one_root, dual, spans, predicted, solved):
     """Keep the best tree for the scores of the parts; count whether it certainly is the best."""
     solved[0] += 1
     if dual is not None:
-        certain, iterations, _ = best_nonprojective(parts, n, one_root, MOST_ITERATIONS, dual, predicted)
+        most = rounds_for(parts, n, MOST_ITERATIONS)
+        certain, iterations, _ = best_nonprojective(parts, n, one_root, most, dual, predicted)
         solved[1] += certain
         solved[2] += iterations
     if spans is not None:

@@ -1,0 +1,90 @@
+"""Owns telling a column file from prose in which all lines happen to have equally many words.
+
+No single sign is sure, and small column files have some of them; so signs are counted, and three make prose:
+
+    ends          half of the lines or more end as sentences do, in . ! or ?, their first word being no punctuation mark
+                  (this sign counts two)
+    capitals      nearly all lines begin with a capital letter
+    no breaks     no empty line, in three lines or more
+    no tags       the last column has more than half as many different strings as the first, in ten lines or more
+    same words    words of the first column are often on other lines of the last one, in ten lines or more
+
+If a tagger reads the file there are two more kinds: a column in which it knows no string, and a number of columns that
+is neither that of its training file nor one less. Columns for sure are fields between tabs, and those whose last one
+has tags in capitals or labels of phrases.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swvp.data.table import Column, Table
+from swvp.errors import InputError
+from swvp.tagging.evaluate import is_phrase_label
+from swvp.tagging.layout import Layout
+
+__all__ = ["refuse_prose"]
+
+ENOUGH = 3
+SOME_LINES, MANY_LINES = 3, 10
+OFTEN, HALF, NEARLY_ALL = 0.1, 0.5, 0.8
+ENDS = (".", "!", "?", "…", '."', ".”", ".)", "。", "！", "？", "।", "؟", "۔")
+
+
+def refuse_prose(table: Table, tagger: Any = None, layout: Layout | None = None) -> None:
+    """Raise InputError for a table that looks like prose; a tagger that is to label it knows more."""
+    if table.conllu or table.tabs or table.width < 2:
+        return
+    first, last = table.column(0), table.column(table.width - 1)
+    if are_labels(last):
+        return
+    found = signs(first, last, sentences=len(table.offsets) - 1)
+    if tagger is not None and layout is not None:
+        found += signs_for(table, tagger, layout)
+    if found >= ENOUGH:
+        raise InputError(
+            f"{table.path}: looks like prose with {table.width} words on each line: put each word on a line of its "
+            "own and an empty line after each sentence, or say --not-prose if these are columns"
+        )
+
+
+def are_labels(column: Column) -> bool:
+    """Whether strings can be nothing but labels: in capitals, or those of phrases."""
+    letters = [string for string in column.strings if any(map(str.isalpha, string))]
+    return bool(letters) and all(string.isupper() or is_phrase_label(string) for string in letters)
+
+
+def signs(first: Column, last: Column, *, sentences: int) -> int:
+    """How many signs of prose there are in the first and the last column."""
+    lines = len(first.ids)
+    begin, end = (np.array(column.strings, object)[column.ids] for column in (first, last))
+    mark = np.array([not any(map(str.isalnum, string)) for string in first.strings])[first.ids]
+    capital = np.array([string[:1].isupper() for string in first.strings])[first.ids]
+    alone = np.array([string in ENDS for string in last.strings])[last.ids]
+    attached = {string for string in last.strings if string.endswith(ENDS) and string not in ENDS}  # tags come again
+    words = {string for string in first.strings if any(map(str.isalpha, string))}
+    again = np.array([string in words for string in last.strings])[last.ids] & (begin != end)
+    return (
+        2 * bool(np.count_nonzero(alone & ~mark) + len(attached) >= HALF * lines)
+        + bool(np.mean(capital) >= NEARLY_ALL)
+        + bool(lines >= SOME_LINES and sentences == 1)
+        + bool(lines >= MANY_LINES and len(last.strings) > HALF * len(first.strings))
+        + bool(lines >= MANY_LINES and np.mean(again) > OFTEN)
+    )
+
+
+def signs_for(table: Table, tagger: Any, layout: Layout) -> int:
+    """How many columns do not fit a tagger: without a string that it knows, or too many or too few of them."""
+    known: dict[int, set[str]] = {}
+    for slot, vocabulary in zip(tagger.encoder_.slots, tagger.encoder_.vocabularies, strict=True):
+        column, function, _ = slot
+        if not function and column in layout.names[1:]:
+            number = layout.inputs[layout.names.index(column)]
+            shifted = table.width == layout.width - 1 and number > layout.label
+            known[number - shifted] = set(vocabulary)
+    if table.width >= layout.width:
+        known[layout.label] = set(tagger.classes_)
+    strange = [number for number, strings in known.items() if not strings & set(table.column(number).strings)]
+    return len(strange) + (table.width not in (layout.width, layout.width - 1))
