@@ -5,7 +5,13 @@ import sys
 
 import pytest
 
+from fuzz import todays_seed
 from swvp.cli import main
+
+
+def pytest_report_header():
+    """The campaigns of damaged files have a new seed each day; SWVP_FUZZ_SEED repeats an old one."""
+    return f"fuzz seed: {todays_seed()}"
 
 
 @pytest.fixture

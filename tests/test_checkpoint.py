@@ -268,6 +268,35 @@ def test_a_checkpoint_is_no_model(refused, killed):
     assert "a model of the kind 'tagger training', which cannot predict" in refused("predict", CHECKPOINT, "dev.txt")
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda meta, arrays: meta["history"][0].update(mistakes="3"), "its history cannot be right"),
+        (lambda meta, arrays: meta["history"][1].update(norm=None), "its history cannot be right"),
+        (lambda meta, arrays: meta["history"][1].update(updates=1.5), "its history cannot be right"),
+        (lambda meta, arrays: meta["history"][1].update(epoch=1), "its history cannot be right"),
+        (lambda meta, arrays: meta["scores"].__setitem__(0, "0.5"), "its scores cannot be right"),
+        (lambda meta, arrays: meta["scores"].__setitem__(0, True), "its scores cannot be right"),
+        (lambda meta, arrays: meta.update(clock=24.0), "its clock cannot be right"),
+        (lambda meta, arrays: meta.update(clock="24"), "its clock cannot be right"),
+        (lambda meta, arrays: meta.update(largest=10**400), "its clock cannot be right"),
+        (lambda meta, arrays: meta.update(largest=-1), "its clock cannot be right"),
+        (lambda meta, arrays: arrays.update(more=np.zeros(3)), "it has an array 'more' that nobody reads"),
+        (lambda meta, arrays: arrays.pop("best w places"), "it lacks its array 'best w places'"),
+    ],
+)
+def test_a_checkpoint_is_as_strict_as_a_model(refused, killed, change, message):
+    """What it lets through would be in the model, which could not be loaded."""
+    killed()
+    kind, meta, arrays = read_container(CHECKPOINT, "tagger training")
+    arrays = dict(arrays)
+    change(meta, arrays)
+    write_container(CHECKPOINT, kind, meta, arrays)
+    line = refused(*TRAIN, "-m", "model")
+    assert message in line
+    assert line.endswith(": remove it, or use --fresh")
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_a_checkpoint_whose_parts_do_not_fit_is_refused_or_works(command, killed, seed):
     """Fuzzing behind the checksums: change one part of a sound file at random, and write it as a sound file."""

@@ -3,13 +3,16 @@
 import json
 import os
 import struct
+import subprocess
+import sys
 import zlib
 
 import numpy as np
 import pytest
 
 from swvp.errors import InputError
-from swvp.storage.container import HEAD, MAGIC, padding, read_container, write_container
+from swvp.storage import container
+from swvp.storage.container import HEAD, MAGIC, kind_of, padding, read_container, write_container
 
 META = {"name": "é", "list": [1, 2.5, None], "nested": {"a": True}}
 ARRAYS = {
@@ -136,6 +139,7 @@ def test_the_forger_can_make_a_good_file(tmp_path):
         (forged(b"[" * 100_000), "cannot be read"),
         (forged(b"\xff\xfe"), "cannot be read"),
         (HEAD.pack(MAGIC, 2, 0, 0), "version 2 of the file layout, this swvp reads 1: use a newer swvp"),
+        (HEAD.pack(MAGIC, 0, 0, 0), "version 0 of the file layout, which this swvp cannot read: train again"),
         (HEAD.pack(MAGIC, 1, 0, 2**63), "cut off"),
         (b"PK\x03\x04" + b"\0" * 100, "not a model file"),
     ],
@@ -150,6 +154,68 @@ def test_hostile_files_are_refused(tmp_path, content, message):
 def test_a_file_that_is_not_there_is_one_line(tmp_path):
     with pytest.raises(InputError, match=r"cannot read .*: No such file"):
         read_container(tmp_path / "nowhere", "tagger")
+
+
+def test_an_older_layout_is_migrated(tmp_path, monkeypatch):
+    """A layout that said "type" for kind, say."""
+    (tmp_path / "model").write_bytes(forged({"type": "tagger", "meta": {}, "arrays": [entry()]}, ONE))
+    monkeypatch.setattr(container, "VERSION", 2)
+    monkeypatch.setattr(container, "MIGRATIONS", {1: lambda old: {"kind": old.pop("type"), **old}})
+    assert kind_of(tmp_path / "model") == "tagger"
+    assert read_container(tmp_path / "model", "tagger").meta == {}
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (lambda meta: set(ARRAYS) - {"bytes"}, "it has an array 'bytes' that nobody reads"),
+        (lambda meta: {*ARRAYS, "more"}, "it lacks its array 'more'"),
+        (lambda meta: meta["missing"], "KeyError"),
+    ],
+)
+def test_arrays_that_are_not_the_expected_ones_are_refused(path, names, message):
+    with pytest.raises(InputError, match=message):
+        read_container(path, "tagger", names)
+
+
+def test_arrays_that_nobody_reads_are_not_looked_at(path, monkeypatch):
+    monkeypatch.setattr(container, "read_block", None)
+    with pytest.raises(InputError, match="that nobody reads"):
+        read_container(path, "tagger", lambda meta: [])
+
+
+def test_a_pipe_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="not a regular file"):
+        read_container(tmp_path / "pipe", "tagger")
+
+
+TRUNCATE = """
+import os, sys, zlib
+from swvp.storage import container
+
+class CutOff:
+    def crc32(block):
+        os.truncate(sys.argv[1], 100)
+        return zlib.crc32(block)
+
+container.zlib = CutOff
+try:
+    contents = container.read_container(sys.argv[1], "tagger")
+    print(sum(float(array.sum()) for array in contents.arrays.values()))
+except container.InputError as error:
+    print(error)
+"""
+
+
+def test_a_file_that_is_cut_off_while_it_is_read_does_not_end_the_process(tmp_path):
+    """A mapped file would: reading beyond its new end is a SIGBUS."""
+    write_container(tmp_path / "model", "tagger", {}, {"a": np.ones(10**5), "b": np.ones(10**5)})
+    done = subprocess.run(
+        [sys.executable, "-c", TRUNCATE, tmp_path / "model"], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0
+    assert done.stdout.endswith("model: cut off while it was read\n")
 
 
 def test_a_write_that_fails_leaves_the_old_file(path, monkeypatch):

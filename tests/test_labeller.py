@@ -8,6 +8,7 @@ from swvp.errors import InputError
 from swvp.learning.rule import as_rule
 from swvp.parsing.labeller import Labeller
 from swvp.parsing.treebank import Treebank, treebank_of
+from swvp.storage.memory import Memory
 from swvp.structures.tree.children import children_of, encode_words
 from swvp.structures.tree.label_templates import LABELS, MANY, NODES, NUMBERS, parse_label_templates
 
@@ -263,7 +264,7 @@ def test_training_needs_labels():
 def test_model_file_round_trip():
     treebank = random_treebank(8)
     labeller, _ = trained(treebank, features=LABELS[:9], rows=2**10)
-    again = Labeller.rebuild(labeller.meta(), labeller.arrays())
+    again = Labeller.rebuild(labeller.meta(), labeller.arrays(), Memory())
     assert again.meta() == labeller.meta()
     assert all(np.array_equal(again.weights[name], labeller.weights[name]) for name in ("w", "w_move"))
     assert np.array_equal(again.predict(treebank, treebank.heads).ids, labeller.predict(treebank, treebank.heads).ids)
@@ -296,7 +297,7 @@ def test_hostile_model_files(change):
     meta.update({name: value for name, value in change.items() if name in meta})
     arrays.update({name: value for name, value in change.items() if name in arrays})
     with pytest.raises(InputError):
-        Labeller.rebuild(meta, arrays)
+        Labeller.rebuild(meta, arrays, Memory())
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from swvp.errors import InputError
 from swvp.parsing.features import columns_of
 from swvp.parsing.pruner import Pruner, kept
 from swvp.parsing.treebank import treebank_of
+from swvp.storage.memory import Memory
 from swvp.structures.tree.encode import encode, ranks_of, slots_of
 from swvp.structures.tree.parts import Candidates
 from swvp.structures.tree.plain import is_projective, is_tree
@@ -167,7 +168,7 @@ def test_nodes_of_several_lists_of_templates():
 def test_its_file(projective, one_root):
     pruner, nodes, _ = fitted(projective=projective, one_root=one_root, most=4, threshold=0.01)
     meta = json.loads(json.dumps(pruner.meta()))
-    again = Pruner.rebuild(meta, pruner.arrays()).look_at(slots_of(pruner.templates), pruner.tables.longest)
+    again = Pruner.rebuild(meta, pruner.arrays(), Memory()).look_at(slots_of(pruner.templates), pruner.tables.longest)
     assert again.w.tobytes() == pruner.w.tobytes()
     assert again.meta() == pruner.meta()
     assert same(again.candidates(nodes), pruner.candidates(nodes))
@@ -193,13 +194,13 @@ def test_its_file(projective, one_root):
 def test_files_that_cannot_be_right(change):
     pruner, _, _ = fitted()
     with pytest.raises(InputError):
-        Pruner.rebuild(pruner.meta() | change, pruner.arrays())
+        Pruner.rebuild(pruner.meta() | change, pruner.arrays(), Memory())
 
 
 def test_weights_of_another_size():
     pruner, _, _ = fitted()
     with pytest.raises(ValueError, match="of another size"):
-        Pruner.rebuild(pruner.meta() | {"size": 2}, pruner.arrays())
+        Pruner.rebuild(pruner.meta() | {"size": 2}, pruner.arrays(), Memory())
 
 
 def test_it_goes_on_learning():

@@ -36,7 +36,7 @@ from swvp.errors import InputError
 from swvp.learning.perceptron import Epoch, sweep
 from swvp.learning.rule import UpdateRule
 from swvp.storage.files import cannot_write, is_special
-from swvp.training.checkpoint import Data, remove_checkpoint, resume, save_checkpoint, stamp
+from swvp.training.checkpoint import Data, remove_checkpoint, remove_leftovers, resume, save_checkpoint, stamp
 from swvp.training.training import Progress, Training
 
 __all__ = [
@@ -246,6 +246,7 @@ class Run:
         """Write the model and tell what it is made of; the checkpoints are not needed any more."""
         path = self.options.model
         learner.save(path)
+        remove_leftovers(path)
         for checkpoint in self.checkpoints:
             remove_checkpoint(checkpoint)
         self.messages.print(f"{path}: {path.stat().st_size / 1e6:.1f} MB, {what}", soft_wrap=True)

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp import __version__
+from swvp.checks import is_whole, shown
 from swvp.compiled import fingerprint
 from swvp.data.hmm import HMM, permuted_hmm, posterior_decode, sample
 from swvp.errors import InputError, unknown_name
@@ -35,6 +36,7 @@ from swvp.structures.operations import averaged_weights, weights
 __all__ = ["CHOICES", "CONTROL", "FULL", "QUICK", "SETUPS", "Settings", "Setup", "run_study", "training_runs"]
 
 LENGTH = 8
+MOST_DATASETS = 10_000
 HMM_CHOICES = ("per-setup", "per-dataset")
 OUTPUTS = ("results.json", "report.html")
 CONTROL = "csp-orders"
@@ -123,6 +125,9 @@ class Settings:
             raise InputError(f"sizes must be three numbers of at least 1 (train,dev,test), not '{sizes}'")
         if self.datasets < 1 or self.epochs < 1:
             raise InputError(f"datasets and epochs must be at least 1, not {self.datasets} and {self.epochs}")
+        if self.datasets > MOST_DATASETS or not is_whole(self.epochs):
+            given = f"{shown(self.datasets)} and {shown(self.epochs)}"
+            raise InputError(f"datasets must be at most {MOST_DATASETS:,} and epochs 2^63 - 1, not {given}")
         if not 0 <= self.seed < 2**63:
             raise InputError(f"seed must be a whole number from 0 to 2^63 - 1, not {self.seed}")
         for name in self.rules:

@@ -7,13 +7,11 @@ SetGamma may differ between iterations.
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from swvp.checks import is_real, is_whole, shown
 from swvp.errors import InputError, unknown_name
 from swvp.learning.gamma import GAMMAS
 from swvp.learning.substructures import SUBSTRUCTURES
@@ -117,19 +115,18 @@ class UpdateRule:
             raise unknown_name("step", self.step, STEPS)
         for field in ("beta", "C"):
             value = getattr(self, field)
-            number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-            if not (number and math.isfinite(value) and value > 0):
-                raise InputError(f"{field} must be a number > 0, not {value!r}")
-        if isinstance(self.k_best, bool) or not isinstance(self.k_best, (int, np.integer)) or self.k_best < 1:
-            raise InputError(f"k_best must be a whole number of at least 1, not {self.k_best!r}")
+            if not (is_real(value) and value > 0):
+                raise InputError(f"{field} must be a number > 0, not {shown(value)}")
+        if not is_whole(self.k_best):
+            raise InputError(f"k_best must be a whole number of at least 1, not {shown(self.k_best)}")
         if self.k_best > 1 and (self.base != "mira" or any(getattr(self, flag) for flag in FLAGS)):
             raise InputError("k_best is for the rule mira only: give no other substructures, gamma, approach or step")
         if self.impose and self.literal:
             raise InputError("a rule cannot both impose condition (2) and be literal, which ignores it")
         if self.then is not None:
             epochs, rule = self.then
-            if isinstance(epochs, bool) or not isinstance(epochs, (int, np.integer)) or epochs < 1:
-                raise InputError(f"a rule of a schedule needs at least 1 epoch, not {epochs!r}")
+            if not is_whole(epochs):
+                raise InputError(f"a rule of a schedule needs at least 1 epoch, not {shown(epochs)}")
             if not isinstance(rule, UpdateRule):
                 raise InputError(f"then must be (epochs, UpdateRule), not {self.then!r}")
             if rule.parts != self.parts:

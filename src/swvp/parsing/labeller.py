@@ -17,6 +17,8 @@ from swvp.errors import InputError
 from swvp.learning.rule import UpdateRule
 from swvp.parsing.checks import Heads
 from swvp.parsing.treebank import Treebank
+from swvp.storage.memory import Memory
+from swvp.storage.models import ROWS as ROW_ARRAYS
 from swvp.storage.models import by_rows, from_rows, must, strings
 from swvp.structures.chain.attributes import AttributeChain, new_model, predict_all
 from swvp.structures.chain.likelihood import distributions
@@ -28,7 +30,10 @@ from swvp.structures.tree.label_templates import LABELS, parse_label_templates
 from swvp.training.options import in_shares
 from swvp.training.training import Training, Weights
 
-__all__ = ["LabelDevelopment", "Labeller"]
+__all__ = ["LABEL_ARRAYS", "LabelDevelopment", "Labeller"]
+
+LABEL_ARRAYS = {"label_transitions", *(f"label_{name}" for name in ROW_ARRAYS)}
+"""The names of its arrays in a model file."""
 
 ROWS = 2**16
 MOST_ROWS = 2**22
@@ -113,7 +118,7 @@ class Labeller:
         }
 
     @classmethod
-    def rebuild(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Labeller:
+    def rebuild(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]], memory: Memory) -> Labeller:
         """The labeller of a model file."""
         found = cls(strings(meta["label_templates"]), meta["label_rows"])
         found.classes = strings(meta["labels"])
@@ -122,7 +127,7 @@ class Labeller:
         must(arrays["label_transitions"].shape == (labels + 1, labels + 1), "transitions")
         of_rows = {name.removeprefix("label_"): array for name, array in arrays.items() if name.startswith("label_")}
         found.weights = {
-            "w": from_rows(of_rows, found.rows, labels),
+            "w": from_rows(of_rows, found.rows, labels, memory),
             "w_move": np.array(arrays["label_transitions"], np.float64),
         }
         return found

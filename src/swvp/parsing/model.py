@@ -11,21 +11,33 @@ from numpy.typing import NDArray
 
 from swvp import __version__
 from swvp.errors import InputError
-from swvp.parsing.labeller import Labeller
+from swvp.parsing.labeller import LABEL_ARRAYS, Labeller
 from swvp.parsing.pruner import Pruner
 from swvp.storage.container import Contents
-from swvp.storage.models import fill, load_model, must, save_model, sparse, strings
+from swvp.storage.memory import Memory
+from swvp.storage.models import Format, filled, load_model, must, save_model, sparse, sparse_names, strings
 from swvp.structures.tree.encode import FEW_VALUES, Tables, tables_of
 from swvp.structures.tree.part_templates import parse_part_templates
 from swvp.structures.tree.pruning import all_allowed
 from swvp.structures.tree.templates import parse_arc_templates
-from swvp.training.options import epochs_of, remake, restore_passes, stored, stored_passes
+from swvp.training.options import epochs_of, remake, restore_passes, scores_of, stored, stored_passes
 from swvp.training.temperature import temperature_in
 
 __all__ = ["KIND", "MOST_WEIGHTS", "load_parser", "save_parser"]
 
 KIND = "parser"
 MOST_WEIGHTS = 2**28
+
+
+def array_names(meta: dict[str, Any]) -> set[str]:
+    """The arrays of a parser: those of its stages that are there."""
+    names = sparse_names("weights") | {"longest"}
+    names |= {"owned", "owners"} if meta["exact"] else set()
+    names |= {f"pruner {name}" for name in sparse_names("weights")} if "pruner" in meta else set()
+    return names | ({f"labels {name}" for name in LABEL_ARRAYS} if meta["labels"] is not None else set())
+
+
+FORMAT = Format(KIND, 1, array_names)
 
 
 def save_parser(parser: Any, path: Path) -> None:
@@ -59,15 +71,16 @@ def save_parser(parser: Any, path: Path) -> None:
         arrays |= {"owned": places, "owners": parser.owners_[places].view(np.int64)}
     if labeller is not None:
         arrays |= {f"labels {name}": array for name, array in labeller.arrays().items()}
-    save_model(path, KIND, meta, arrays)
+    weights = [parser.coef_, *([] if parser.owners_ is None else [parser.owners_])]
+    save_model(path, FORMAT, meta, arrays, *weights)
 
 
 def load_parser(path: Path, make: Callable[..., Any]) -> Any:
     """Read a parser; `make` is its class."""
-    return load_model(path, KIND, lambda contents: rebuild(contents, make))
+    return load_model(path, FORMAT, lambda contents, memory: rebuild(contents, memory, make))
 
 
-def rebuild(contents: Contents, make: Callable[..., Any]) -> Any:
+def rebuild(contents: Contents, memory: Memory, make: Callable[..., Any]) -> Any:
     meta, arrays = contents.meta, contents.arrays
     parser = remake(make, meta["options"])
     restore_passes(parser, meta)
@@ -75,8 +88,10 @@ def rebuild(contents: Contents, make: Callable[..., Any]) -> Any:
         must(type(meta["one_root"]) is bool, "kind of trees")
         parser.one_root_ = meta["one_root"]
     must(parser.order in (1, 2) and type(parser.prune) is bool, "order")
+    must(type(meta["exact"]) is bool, "kind of weights")
+    must(("pruner" in meta) == (parser.order == 2 and parser.prune), "pruner")
     own = named("pruner", arrays)
-    parser.pruner_ = Pruner.rebuild(meta["pruner"], own) if parser.order == 2 and parser.prune else None
+    parser.pruner_ = Pruner.rebuild(meta["pruner"], own, memory) if "pruner" in meta else None
     if parser.order == 1:
         parser.templates_, parser.tables_ = tables_of(parse_arc_templates(strings(meta["templates"])))
     else:
@@ -92,19 +107,18 @@ def rebuild(contents: Contents, make: Callable[..., Any]) -> Any:
     parser._prune_by(longest)
     size = meta["size"]
     must(type(size) is int and 1 <= size <= MOST_WEIGHTS and size & (size - 1) == 0, "number of weights")
-    parser.coef_ = np.zeros(size)
-    fill(parser.coef_, arrays, "weights", new=True)
+    parser.coef_ = filled(memory, size, arrays, "weights")
     parser.owners_ = None
     if meta["exact"]:
-        parser.owners_ = np.zeros(size, np.uint64)
         places, owners = arrays["owned"], arrays["owners"]
         must(places.shape == owners.shape == (len(places),) and 2 * len(places) <= size, "owners of weights")
         must(not len(places) or 0 <= places.min() <= places.max() < size, "places of weights")
-        parser.owners_[places] = owners.view(np.uint64)
+        must(places.dtype.kind in "iu" and owners.dtype == np.int64, "owners of weights")
+        parser.owners_ = memory.filled((size,), places, owners.view(np.uint64), np.uint64)
     own = named("labels", arrays)
-    parser.labeller_ = None if meta["labels"] is None else Labeller.rebuild(meta["labels"], own)
+    parser.labeller_ = None if meta["labels"] is None else Labeller.rebuild(meta["labels"], own, memory)
     parser.label_history_ = epochs_of(meta["label_history"])
-    parser.label_dev_scores_ = [float(score) for score in meta["label_dev_scores"]]
+    parser.label_dev_scores_ = scores_of(meta["label_dev_scores"])
     parser.temperature_ = temperature_in(meta)
     return parser
 

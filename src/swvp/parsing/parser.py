@@ -4,7 +4,6 @@ command line can do without."""
 from __future__ import annotations
 
 import dataclasses
-import numbers
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from swvp.checks import shown
 from swvp.data.table import Column
 from swvp.errors import InputError
 from swvp.learning.perceptron import Epoch, generator
@@ -232,17 +232,17 @@ class Parser(TrainingOptions, ParserAsking):
 
     def check(self) -> UpdateRule:
         """Refuse options that are wrong whatever the data are; the rule."""
-        if self.order not in (1, 2):
-            raise InputError(f"order must be 1 (arcs) or 2 (arcs, siblings and grandparents), not {self.order!r}")
+        if self.order not in (1, 2) or isinstance(self.order, bool):
+            raise InputError(f"order must be 1 (arcs) or 2 (arcs, siblings and grandparents), not {shown(self.order)}")
         rule = self._rule()
         self._check_whole(["epochs", "n_jobs"], optional=["patience", "hashed"])
         if self.hashed is not None and self.hashed & (self.hashed - 1):
             raise InputError(f"hashed must be a power of 2, as 2**22, not {self.hashed}")
         if self.hashed is not None and self.hashed > MOST_WEIGHTS:
-            raise InputError(f"hashed must be at most {MOST_WEIGHTS}, not {self.hashed}")
+            raise InputError(f"hashed must be at most {MOST_WEIGHTS}, not {shown(self.hashed)}")
         check_pruning(self.prune_heads, self.prune_threshold)
-        if self.margin is not None and not (isinstance(self.margin, numbers.Real) and 0 <= self.margin < np.inf):
-            raise InputError(f"margin must be a number of at least 0, not {self.margin!r}")
+        if self.margin is not None:
+            self._check_real("margin")
         return rule
 
     def _margin(self, rule: UpdateRule) -> float:

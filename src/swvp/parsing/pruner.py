@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp.errors import InputError
-from swvp.storage.models import fill, must, sparse, strings
+from swvp.storage.memory import Memory
+from swvp.storage.models import filled, must, sparse, strings
 from swvp.structures.operations import Floats, Ints
 from swvp.structures.tree.arcs import Heads
 from swvp.structures.tree.encode import Nodes, Slot, Tables, tables_of
@@ -137,15 +138,14 @@ class Pruner:
         return sparse("weights", self.w)
 
     @classmethod
-    def rebuild(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+    def rebuild(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]], memory: Memory) -> Self:
         """The pruner of a model file; `look_at` says what its nodes are like."""
         must(type(meta["projective"]) is bool and type(meta["one_root"]) is bool, "kind of trees")
         must(type(meta["threshold"]) is float, "threshold")
         options = {name: meta[name] for name in ("projective", "one_root", "most", "threshold", "size")}
         found = cls(features=strings(meta["templates"]), **options)
         must([template.text for template in found.templates] == meta["templates"], "templates of the pruner")
-        found.w = np.zeros(found.size)
-        fill(found.w, arrays, "weights", new=True)
+        found.w = filled(memory, found.size, arrays, "weights")
         return found
 
     def _room(self, nodes: Nodes) -> Room:

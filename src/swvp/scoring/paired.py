@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from swvp.checks import shown
 from swvp.errors import InputError
 from swvp.scoring.html import html_table
 
@@ -23,6 +24,7 @@ MEASURES = {"accuracy": "token accuracy", "f1": "phrase F1", "uas": "UAS", "las"
 LEVEL = 0.95
 CELLS = 1 << 20  # drawn at once, to bound the memory
 ROUNDING = 1e-12
+MOST_SAMPLES = 10_000_000
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -168,7 +170,9 @@ def check(first: Ints, second: Ints, samples: int, seed: int) -> None:
         raise InputError(f"{len(first)} sentences in the first prediction, {len(second)} in the second")
     if not len(first):
         raise InputError("no sentence to compare")
-    if samples < 1:
-        raise InputError(f"samples must be at least 1, not {samples}")
+    if isinstance(samples, bool) or samples < 1:
+        raise InputError(f"samples must be at least 1, not {shown(samples)}")
+    if samples > MOST_SAMPLES:
+        raise InputError(f"samples must be at most {MOST_SAMPLES:,}, not {shown(samples)}")
     if seed < 0:
         raise InputError(f"seed must be at least 0, not {seed}")

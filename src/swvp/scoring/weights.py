@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 from typing import Any, NamedTuple
 
+from swvp.checks import shown
 from swvp.errors import InputError
 from swvp.escaping import escaped
 from swvp.scoring.html import html_table
@@ -42,5 +43,5 @@ def cell_text(cell: Any) -> str:
 
 def check_count(name: str, value: Any, least: int = 0) -> None:
     """Refuse what is no whole number of at least `least`."""
-    if not isinstance(value, numbers.Integral) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
+        raise InputError(f"{name} must be a whole number of at least {least}, not {shown(value)}")

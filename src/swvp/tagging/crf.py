@@ -8,7 +8,6 @@ the model has.
 from __future__ import annotations
 
 import dataclasses
-import numbers
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from swvp.checks import is_real, shown
 from swvp.errors import InputError
 from swvp.learning.perceptron import COUNTS, Epoch
 from swvp.structures.chain.attributes import AttributeChain, AttributeModel
@@ -118,8 +118,8 @@ def blocks(sizes: Ints) -> list[tuple[int, int]]:
 
 def check_l2(l2: Any) -> None:
     """Refuse what is no weight of the squared norm."""
-    if not (isinstance(l2, numbers.Real) and 0 <= float(l2) < np.inf):
-        raise InputError(f"l2 must be a number of at least 0, not {l2!r}")
+    if not is_real(l2) or l2 < 0:
+        raise InputError(f"l2 must be a number of at least 0, not {shown(l2)}")
 
 
 def maximise_likelihood(

@@ -20,16 +20,15 @@ def top_features(tagger: Any, label: Any = None, n: int = 20) -> WeightTable:
     """The attributes with the largest |weight|, of one label or of all."""
     check_count("n", n)
     columns = range(len(tagger.classes_)) if label is None else [number_of(tagger, label)]
-    weights = tagger.coef_[:, columns]
-    flat = np.abs(weights).ravel()
-    count = min(n, int(np.count_nonzero(flat)))
-    best = np.argpartition(-flat, max(count - 1, 0))[:count] if count else np.zeros(0, np.int64)
-    best = best[np.lexsort((best, -flat[best]))]
-    attributes, places = np.unravel_index(best, weights.shape)
+    weights = tagger.coef_ if label is None else tagger.coef_[:, columns]
+    found = np.flatnonzero(weights)  # most weights are 0, and there is no room to sort them all
+    values = weights.reshape(-1)[found]
+    best = np.lexsort((found, -np.abs(values)))[:n]
+    attributes, places = np.unravel_index(found[best], weights.shape)
     names = tagger.encoder_.names(attributes.tolist())
     rows = [
-        (tagger.classes_[columns[k]], name, float(weights[a, k]))
-        for name, a, k in zip(names, attributes, places, strict=True)
+        (tagger.classes_[columns[k]], name, float(value))
+        for name, k, value in zip(names, places, values[best], strict=True)
     ]
     return WeightTable("Features with the largest weights", ("label", "feature", "weight"), rows)
 

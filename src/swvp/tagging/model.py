@@ -12,7 +12,8 @@ from swvp import __version__
 from swvp.data.table import CONLLU
 from swvp.errors import InputError
 from swvp.storage.container import Contents
-from swvp.storage.models import by_rows, from_rows, load_model, must, save_model, strings
+from swvp.storage.memory import Memory
+from swvp.storage.models import ROWS, Format, by_rows, from_rows, load_model, must, save_model, strings
 from swvp.structures.chain.encode import TemplateEncoder
 from swvp.structures.chain.templates import parse_templates
 from swvp.tagging.defaults import AUTO, Choice
@@ -24,6 +25,7 @@ from swvp.training.temperature import temperature_in
 __all__ = ["load_tagger", "save_tagger"]
 
 KIND = "tagger"
+FORMAT = Format(KIND, 1, lambda meta: {"keys", "transitions", "triples", "allowed", *ROWS})
 
 
 def save_tagger(tagger: Any, path: Path) -> None:
@@ -61,15 +63,15 @@ def save_tagger(tagger: Any, path: Path) -> None:
         "triples": np.zeros((0, 0, 0)) if tagger.triples_ is None else tagger.triples_,
         "allowed": np.isfinite(tagger.barrier_).astype(np.uint8),
     }
-    save_model(path, KIND, meta, arrays)
+    save_model(path, FORMAT, meta, arrays, tagger.coef_)
 
 
 def load_tagger(path: Path, make: Callable[..., Any]) -> Any:
     """Read a tagger; `make` is its class."""
-    return load_model(path, KIND, lambda contents: rebuild(contents, make))
+    return load_model(path, FORMAT, lambda contents, memory: rebuild(contents, memory, make))
 
 
-def rebuild(contents: Contents, make: Callable[..., Any]) -> Any:
+def rebuild(contents: Contents, memory: Memory, make: Callable[..., Any]) -> Any:
     meta, arrays = contents.meta, contents.arrays
     given = dict(meta["options"])
     if isinstance(given.get("constraint"), list):
@@ -116,7 +118,7 @@ def rebuild(contents: Contents, make: Callable[..., Any]) -> Any:
     tagger.triples_ = np.array(arrays["triples"], np.float64)
     tagger.barrier_ = np.where(arrays["allowed"] > 0, 0.0, -np.inf)
     tagger._decoder()
-    tagger.coef_ = from_rows(arrays, tagger.n_attributes_, len(labels))
+    tagger.coef_ = from_rows(arrays, tagger.n_attributes_, len(labels), memory)
     tagger.temperature_ = temperature_in(meta)
     return tagger
 

@@ -18,6 +18,8 @@ __all__ = ["KINDS", "FeatureEncoder", "as_columns", "check_lists", "kind_of", "l
 
 KINDS: dict[str, tuple[type, ...]] = {"words": (str,), "columns": (tuple,), "features": (list, dict, set, frozenset)}
 DEEPEST = 50
+LARGEST_VALUE = 1e30
+"""Weights are sums of values, scores sums of their products, and norms squares of those: all must be finite."""
 
 
 def kind_of(X: Sequence[Sequence[Any]]) -> str:
@@ -107,6 +109,8 @@ class FeatureEncoder:
         array = np.array(values, float)
         if not np.isfinite(array).all():
             raise InputError("a feature has the value NaN or infinity")
+        if len(array) and (largest := np.abs(array).max()) > LARGEST_VALUE:
+            raise InputError(f"a feature has the value {largest:g}; the largest is {LARGEST_VALUE:g}: scale the values")
         return np.array(ids, np.uint32), array if (array != 1).any() else np.zeros(0), np.array(starts, np.int64)
 
     def names(self, attributes: Sequence[int]) -> list[str]:

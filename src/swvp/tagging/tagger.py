@@ -206,6 +206,7 @@ class Tagger(TrainingOptions, Asking):
         crf = self.rule == "crf"
         rule = as_rule("csp") if crf else self._rule()
         self._check_whole(["epochs", "minimum_count", "n_jobs"], optional=["patience", "hashed"])
+        self._check_real("l2")
         if self.hashed is not None and self.minimum_count > 1:
             raise InputError("hashed attributes are not counted: leave out minimum_count")
         if self.hashed is not None and self.hashed > MOST_HASHED:

@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp import __version__
+from swvp.checks import is_real, is_whole
 from swvp.errors import InputError
-from swvp.learning.perceptron import Epoch
 from swvp.storage.container import read_container, write_container
-from swvp.storage.models import fill, sparse
+from swvp.storage.models import fill, must, sparse, sparse_names
 from swvp.structures.operations import refresh
+from swvp.training.options import epochs_of, scores_of
 from swvp.training.training import Training, sum_of, weight_names
 
-__all__ = ["Data", "remove_checkpoint", "resume", "save_checkpoint", "stamp"]
+__all__ = ["Data", "remove_checkpoint", "remove_leftovers", "resume", "save_checkpoint", "stamp"]
 
 
 class Data(Protocol):
@@ -71,13 +72,20 @@ def save_checkpoint(path: Path, training: Training, stamped: dict[str, Any]) -> 
     write_container(path, kind_of(training), meta, arrays)
 
 
+def array_names(training: Training, meta: dict[str, Any]) -> set[str]:
+    """The arrays of a checkpoint: weights and their sums, and the weights of the best epoch if epochs are scored."""
+    names = weight_names(training.model)
+    parts = [part for name in names for part in (name, sum_of(name), *([f"best {name}"] if meta["scores"] else []))]
+    return {array for part in parts for array in sparse_names(part)}
+
+
 def resume(path: Path, training: Training, stamped: dict[str, Any]) -> bool:
     """Bring a new training to the state in the file, if there is one; refuse the file of another training."""
     if not path.exists():
         return False
     advice = "remove it, or use --fresh"
     try:
-        contents = read_container(path, kind_of(training))
+        contents = read_container(path, kind_of(training), lambda meta: array_names(training, meta))
     except InputError as error:
         raise InputError(f"{error}: {advice}") from None
     try:
@@ -85,11 +93,11 @@ def resume(path: Path, training: Training, stamped: dict[str, Any]) -> bool:
         differing = different(there, stamped)
         if differing:
             raise InputError(f"{path} is the checkpoint of another training ({', '.join(differing)} differ): {advice}")
-        training.clock = int(contents.meta["clock"])
-        training.largest[0] = float(contents.meta["largest"])
+        clock, largest = contents.meta["clock"], contents.meta["largest"]
+        must(is_whole(clock, 0) and is_real(largest) and largest >= 0, "clock")
+        training.clock, training.largest[0] = clock, largest
         training.orders.bit_generator.state = contents.meta["orders"]
-        training.history = [Epoch(**epoch) for epoch in contents.meta["history"]]
-        training.scores = [float(score) for score in contents.meta["scores"]]
+        training.history, training.scores = epochs_of(contents.meta["history"]), scores_of(contents.meta["scores"])
         passes = len(training.history)
         if [epoch.epoch for epoch in training.history] != list(range(1, passes + 1)) or (
             (training.clock, len(training.scores)) != (passes * training.examples, passes if training.dev else 0)
@@ -103,8 +111,9 @@ def resume(path: Path, training: Training, stamped: dict[str, Any]) -> bool:
             training.best = {name: np.zeros_like(getattr(training.model, name)) for name in names}
             for name, array in training.best.items():
                 fill(array, contents.arrays, f"best {name}")
-    except InputError:
-        raise
+    except InputError as error:
+        told = str(error)
+        raise error if told.endswith(advice) else InputError(f"{path}: {told}: {advice}") from None
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise InputError(f"{path}: its parts do not fit together ({error}): {advice}") from None
     refresh(training.model)
@@ -114,6 +123,11 @@ def resume(path: Path, training: Training, stamped: dict[str, Any]) -> bool:
 def remove_checkpoint(path: Path) -> None:
     """Remove the file, and what a process that was killed while writing it has left."""
     path.unlink(missing_ok=True)
+    remove_leftovers(path)
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove what a process that was killed while writing a file has left beside it."""
     for left in path.parent.iterdir():
         if re.fullmatch(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}", left.name) and left.is_file():
             left.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import numbers
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -10,6 +11,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from swvp.checks import is_real, is_whole, shown
 from swvp.errors import InputError, unknown_name
 from swvp.learning.perceptron import Epoch
 from swvp.learning.rule import UpdateRule, as_rule
@@ -25,6 +27,7 @@ __all__ = [
     "not_fitted",
     "remake",
     "restore_passes",
+    "scores_of",
     "shares",
     "stored",
     "stored_passes",
@@ -33,6 +36,10 @@ __all__ = [
 Learner = TypeVar("Learner")
 
 PARTS = ("substructures", "gamma", "approach", "beta", "step", "C")
+REAL = ("beta", "C", "l2", "margin", "prune_threshold")
+WHOLE = ("epochs", "minimum_count", "patience", "hashed", "prune_heads")
+MAY_BE_NONE = ("beta", "C", "prune_threshold", "patience", "hashed")
+MOST_SEED = 2**128
 
 
 class TrainingOptions:
@@ -78,8 +85,19 @@ class TrainingOptions:
             value = getattr(self, name)
             if name in optional and value is None:
                 continue
-            if not isinstance(value, numbers.Integral) or int(value) < 1:
-                raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
+            if not is_whole(value):
+                bounds = "from 1 to 2^63 - 1" if isinstance(value, int) and value > 1 else "of at least 1"
+                raise InputError(f"{name} must be a whole number {bounds}, not {shown(value)}")
+        seed = self.random_state
+        if isinstance(seed, numbers.Integral) and not 0 <= int(seed) < MOST_SEED:
+            raise InputError(f"random_state must be a seed from 0 to 2^128 - 1, not {shown(seed)}")
+
+    def _check_real(self, *names: str) -> None:
+        """Refuse options that are no finite numbers of at least 0."""
+        for name in names:
+            value = getattr(self, name)
+            if not is_real(value) or value < 0:
+                raise InputError(f"{name} must be a number of at least 0, not {shown(value)}")
 
     def _take_passes(self, training: Training) -> None:
         """Keep what happened in a training."""
@@ -119,22 +137,41 @@ def stored_passes(learner: TrainingOptions) -> dict[str, Any]:
 def restore_passes(learner: TrainingOptions, meta: dict[str, Any]) -> None:
     """Take the passes of a file."""
     learner.history_ = epochs_of(meta["history"])
-    learner.dev_scores_ = [float(score) for score in meta["dev_scores"]]
-    learner.best_epoch_ = int(meta["best_epoch"])
+    learner.dev_scores_ = scores_of(meta["dev_scores"])
+    learner.best_epoch_ = meta["best_epoch"]
+    must(type(learner.best_epoch_) is int and 0 <= learner.best_epoch_ <= len(learner.history_), "best epoch")
 
 
 def epochs_of(history: Any) -> list[Epoch]:
-    """The passes of a file, for sure numbers."""
-    must(all(type(value) in (int, float) for epoch in history for value in epoch.values()), "history")
+    """The epochs of a file, for sure numbers, and numbered from 1."""
+    must(isinstance(history, list) and all(isinstance(epoch, dict) for epoch in history), "history")
+    whole = {field.name for field in dataclasses.fields(Epoch) if field.type == "int"}
+    for number, epoch in enumerate(history, 1):
+        must(all(is_number(value, whole=name in whole) for name, value in epoch.items()), "history")
+        must(epoch.get("epoch") == number, "history")
     return [Epoch(**epoch) for epoch in history]
 
 
+def scores_of(scores: Any) -> list[float]:
+    """The scores of a file, for sure numbers."""
+    must(isinstance(scores, list) and all(is_number(score) for score in scores), "scores")
+    return [float(score) for score in scores]
+
+
+def is_number(value: Any, *, whole: bool = False) -> bool:
+    """Whether a value of a file is a number of at least 0."""
+    return is_whole(value, 0) if whole else is_real(value) and value >= 0
+
+
 def remake(make: Callable[..., Learner], options: dict[str, Any]) -> Learner:
-    """An estimator of the class `make` with the options of a file; those of its rule are texts and numbers for sure."""
-    parts = {name: options.get(name) for name in ("rule", *PARTS)}
-    numeric = {name: parts.pop(name) for name in ("beta", "C")}
-    must(all(value is None or isinstance(value, str) for value in parts.values()), "rule")
-    must(all(value is None or type(value) in (int, float) for value in numeric.values()), "rule")
+    """An estimator of the class `make` with the options of a file, of which texts and numbers are such for sure."""
+    parts = [value for name, value in options.items() if name in ("rule", *PARTS) and name not in REAL]
+    must(all(value is None or isinstance(value, str) for value in parts), "rule")
+    for name, value in options.items():
+        if value is None and name in MAY_BE_NONE:
+            continue
+        must(name not in REAL or is_number(value), name)
+        must(name not in WHOLE or is_whole(value), name)
     return make(**(options | {"n_jobs": threads(options.get("n_jobs"))}))
 
 
@@ -158,8 +195,8 @@ def not_fitted(name: str, call: str = "fit(X, y)") -> Exception:
 
 def shares(sentences: int, n_jobs: int) -> list[Ints]:
     """The numbers of the sentences in parts, one for each thread."""
-    if not isinstance(n_jobs, numbers.Integral) or n_jobs < 1:
-        raise InputError(f"n_jobs must be a whole number of at least 1, not {n_jobs!r}")
+    if not is_whole(n_jobs):
+        raise InputError(f"n_jobs must be a whole number of at least 1, not {shown(n_jobs)}")
     return np.array_split(np.arange(sentences), max(1, min(int(n_jobs), sentences)))
 
 

@@ -25,7 +25,16 @@ from typing import NamedTuple
 
 from swvp.errors import InputError, did_you_mean, unknown_name
 
-__all__ = ["FUNCTIONS", "PRESETS", "Atom", "Template", "parse_templates", "read_templates"]
+__all__ = [
+    "FUNCTIONS",
+    "PRESETS",
+    "Atom",
+    "Template",
+    "check_atoms",
+    "check_number",
+    "parse_templates",
+    "read_templates",
+]
 
 
 class Atom(NamedTuple):
@@ -90,6 +99,7 @@ FUNCTIONS: dict[str, Callable[[str, int], str]] = {
 }
 NUMBERED = ("prefix", "suffix")
 FARTHEST = 1000
+MOST_TEMPLATES, MOST_ATOMS = 2000, 100
 
 ATOM = re.compile(
     r"(?:(?P<function>\w+)\(\s*)?(?P<column>[^\W\d]\w*|\d+)\s*\[\s*(?P<offset>[+-]?\d+)\s*\](?:\s*,\s*(?P<number>\d+))?\s*(?P<end>\))?"
@@ -110,6 +120,7 @@ def parse_templates(lines: Iterable[str], columns: Sequence[str], where: str = "
         if not text or text.startswith("#"):
             continue
         place = f"{where} line {number}"
+        check_atoms(text, place)
         if CRFPP_LINE.fullmatch(text):
             atoms = crfpp_atoms(text, columns, place)
         elif text == "bias":
@@ -120,7 +131,20 @@ def parse_templates(lines: Iterable[str], columns: Sequence[str], where: str = "
             templates.setdefault(atoms, Template(" & ".join(map(atom_text, atoms)) or "bias", atoms))
     if not templates:
         raise InputError(f"{where}: no template in it")
+    check_number(len(templates), where)
     return list(templates.values())
+
+
+def check_atoms(text: str, place: str) -> None:
+    """Refuse a template that is longer than anyone needs: tables have room for the longest."""
+    if text.count("&") >= MOST_ATOMS:
+        raise InputError(f"{place}: more than {MOST_ATOMS} atoms in one template: use fewer")
+
+
+def check_number(templates: int, where: str) -> None:
+    """Refuse so many templates that each token would take too much memory."""
+    if templates > MOST_TEMPLATES:
+        raise InputError(f"{where}: {templates:,} templates, the most are {MOST_TEMPLATES:,}: use fewer")
 
 
 def read_templates(path: str | Path, presets: Iterable[str] | None = None) -> list[str]:

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 from swvp.errors import InputError, did_you_mean, unknown_name
-from swvp.structures.chain.templates import FUNCTIONS, NUMBERED
+from swvp.structures.chain.templates import FUNCTIONS, NUMBERED, check_atoms, check_number
 
 __all__ = ["ARC_ATOMS", "COLUMNS", "PRESETS", "ArcTemplate", "SideAtom", "parse_arc_templates"]
 
@@ -95,10 +95,12 @@ def parse_lines(lines: Iterable[str], where: str, parse: Callable[[str, str], Na
     for number, line in enumerate(lines, 1):
         text = line.strip()
         if text and not text.startswith("#"):
+            check_atoms(text, f"{where} line {number}")
             template = parse(text, f"{where} line {number}")
             templates.setdefault(template.text, template)
     if not templates:
         raise InputError(f"{where}: no template in it")
+    check_number(len(templates), where)
     return list(templates.values())
 
 
