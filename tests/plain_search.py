@@ -121,14 +121,15 @@ def train(problem, X, Y, w, *, width, fix, epochs, rule, exact=True):
                 margins = [float(w @ d) for d in deltas]
                 largest = max(largest, *map(abs, margins))
                 parts = {name: getattr(rule, name) for name in ("gamma", "approach", "beta", "impose")}
-                amounts = twin.update(margins, *twin.zeros(largest, exact), **parts)
+                unit = twin.unit_of(rule.step, rule.C)
+                amounts = twin.update(margins, largest, exact, unit, **parts)
                 terms = [(1.0, delta(wrong), len(wrong))]
                 whole = float(w @ terms[0][1])
                 if amounts is not None:
                     terms = [(g, deltas[j], len(sets[j])) for j, g in amounts.items()]
                 else:
                     largest = max(largest, abs(whole))
-                if amounts is not None or whole <= twin.zeros(largest, exact)[0]:
+                if amounts is not None or whole <= twin.zero_of(largest, exact, unit):
                     cuts.append((len(z), end, whole))
                     w = w + twin.change(rule.step, rule.C, terms, w, exact)
             every_w.append(w)

@@ -148,11 +148,12 @@ def test_the_log_of_a_killed_training_has_every_pass_once(fine, killed):
 
 def test_what_a_process_killed_while_writing_left_is_removed(fine, killed):
     killed()
-    for name in (".model.checkpoint.ab_d1234", ".model.checkpoint.mine", ".other.checkpoint.abcd1234"):
+    left = [".model.checkpoint.swvp-new-ab_d1234", ".model.swvp-new-x"]
+    others = [".model.original", ".other.checkpoint.swvp-new-abcd1234"]
+    for name in (*left, *others):
         Path(name).write_text("")
     fine(*TRAIN, "-m", "model")
-    kept = [".model.checkpoint.mine", ".other.checkpoint.abcd1234", "dev.txt", "model", "train.txt"]
-    assert sorted(os.listdir()) == kept
+    assert sorted(os.listdir()) == [*others, "dev.txt", "model", "train.txt"]
 
 
 # ---------------------------------------------------------------- what may differ and what may not

@@ -169,7 +169,7 @@ def test_components_that_all_take_part_are_csp():
         StructuredPerceptron(Parser(), rule=rule, epochs=1, shuffle=False).fit(X, Y, initial=w)
         for rule in ("csp", "b-uniform:components:count")
     )
-    np.testing.assert_allclose(parts.last_coef_, csp.last_coef_)
+    np.testing.assert_allclose(parts.last_coef_, csp.last_coef_, atol=1e-5)  # γ = 1/3 is rounded
 
 
 def test_a_users_labels_are_looked_at_before_training():

@@ -16,7 +16,7 @@ from swvp.learning.rule import UpdateRule, as_rule
 from swvp.learning.sparse import dot, squared_norm, table
 from swvp.structures import operations
 from swvp.structures.chain import indicator
-from swvp.structures.exact import GRID
+from swvp.structures.exact import GRID, grid_of
 from test_attributes import BARRIERS, PlainTagger, as_problem, random_examples, started
 from twin import train, train_k_best
 
@@ -226,7 +226,7 @@ def test_k_best_mira_with_one_output_is_mira():
         same.w[:], same.w_move[:], same.moves[:] = one.w, one.w_move, one.moves
         problem, counts = as_problem(X, Y, valued=True), np.zeros(8, np.int64)
         (epoch,) = passes(problem, one, as_rule("mira", C=C), examples=len(X), epochs=1)
-        sweep_k_best(problem, same, KBest(1, C), np.arange(len(X)), 0, np.zeros(1), counts)
+        sweep_k_best(problem, same, KBest(1, C, grid_of(C)), np.arange(len(X)), 0, np.zeros(1), counts)
         np.testing.assert_allclose(operations.weights(same), operations.weights(one), atol=1e-12)
         np.testing.assert_allclose(same.delayed, one.delayed, atol=1e-12)
         assert not np.array_equal(operations.weights(one), start)

@@ -22,8 +22,8 @@ from trees import toy
 RULES = ["b-wm:parts", "a-wm:parts", "a-uniform:mira:parts", "b-wmr:components:parts", "b-softmin:pairs:impose:parts"]
 
 
-class OwnParts:
-    """The definition, predicting what the kernels predicted, with Δφ by parts of words."""
+class Told:
+    """A problem that predicts what it is told."""
 
     def __init__(self, plain):
         self.plain, self.said = plain, None
@@ -34,9 +34,14 @@ class OwnParts:
     def joint_feature(self, x, y):
         return self.plain.joint_feature(x, y)
 
-    def difference(self, x, gold, predicted, J):
-        rows = self.plain.parts(x)
-        total = np.zeros(len(self.plain.numbers))
+
+class OwnParts(PythonProblem):
+    """The definition: Δφ by parts of words."""
+
+    def difference(self, i, predicted, J):
+        gold, plain = self.Y[i], self.problem.plain
+        rows = plain.parts(self.X[i])
+        total = np.zeros(len(plain.numbers))
         for sign, heads, other in ((1, gold, predicted), (-1, predicted, gold)):
             for word, parts in own_parts(tuple(heads), tuple(other)).items():
                 if word - 1 in J:
@@ -51,11 +56,11 @@ def test_kernels_and_definition_learn_the_same_weights_from_zero(rule, kind):
     rng = np.random.default_rng([RULES.index(rule), 3])
     both = part_treebanks.Both(rng, LINES, share=0.7, lengths=(1, 2, 3, 4, 4, 5), **KINDS[kind])
     both.model = new_part_model(both.problem, 2**14, exact=True, own_parts=True)
-    definition = OwnParts(both.plain)
+    definition = Told(both.plain)
     learnt = PythonModel(np.zeros(len(both.plain.numbers)))
     given = as_rule(rule, beta=float(rng.uniform(0.3, 3)), C=0.3)
     assert given.name == rule
-    sides = ((both.problem, both.model), (PythonProblem(definition, both.X, both.Y), learnt))
+    sides = ((both.problem, both.model), (OwnParts(definition, both.X, both.Y), learnt))
     runs = [(*sweep_of(given, problem), problem, model, np.zeros(1)) for problem, model in sides]
     counts = np.zeros((2, len(COUNTS)), np.int64)
     for clock in range(4 * len(both.X)):

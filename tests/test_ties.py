@@ -12,9 +12,10 @@ from swvp.learning.counts import COUNTS
 from swvp.learning.gamma import round_gamma
 from swvp.learning.perceptron import passes, sweep_of
 from swvp.learning.rule import as_rule
+from swvp.learning.substructures import MOST_SETS
 from swvp.structures import operations
 from swvp.structures.chain.indicator import new_model
-from swvp.structures.exact import GRID, averaged, on_grid
+from swvp.structures.exact import GRID, averaged, grid_of, on_grid
 from swvp.structures.python import PythonModel, PythonProblem
 from swvp.structures.tree.plain_parts import parts_of
 
@@ -106,15 +107,45 @@ def test_amounts_of_updates_are_multiples_of_the_grid():
         assert (w != np.rint(w)).any()
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 7, 1000])
-def test_rounded_gamma_sums_to_one_exactly(n):
-    gamma = np.random.default_rng(n).random(n)
+@pytest.mark.parametrize("uniform", [False, True])
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 1000, 9700, MOST_SETS])
+def test_rounded_gamma_sums_to_one_exactly_and_is_never_negative(n, uniform):
+    gamma = np.ones(n) if uniform else np.random.default_rng(n).random(n)
     gamma /= gamma.sum()
     before = gamma.copy()
-    assert round_gamma(gamma, n) == n
+    assert round_gamma(gamma, n) == np.count_nonzero(gamma)
     assert gamma.sum() == 1.0
-    assert np.abs(gamma - before).max() <= n * GRID
-    assert [on_grid(g) for g in gamma] == gamma.tolist()
+    assert gamma.min() >= 0
+    assert np.abs(gamma - before).max() <= 1.001 * GRID
+    assert [on_grid(g, GRID) for g in gamma] == gamma.tolist()
+
+
+def test_a_violation_whose_weight_is_rounded_away_backs_off():
+    """γ = (1, 100)^5: the violation has 1e-10 of the weight, less than the grid."""
+
+    class Switches:
+        def joint_feature(self, x, y):
+            return [float(y[0]), float(y[1]), float(y[0] and y[1])]
+
+        def argmax(self, x, w):
+            return (1, 1)
+
+    learner = StructuredPerceptron(Switches(), rule="b-wm", beta=5, epochs=1, shuffle=False)
+    learner.fit([None], [(0, 0)], initial=np.array([1.0, -100.0, 100.0]))
+    assert learner.history_[0].back_offs == 1
+
+
+@pytest.mark.parametrize("C", [1e-2, 1e-8])
+def test_short_steps_of_mira_have_a_finer_grid(C):
+    rng = np.random.default_rng(0)
+    X = [tuple(rng.integers(3, size=6).tolist()) for _ in range(20)]
+    Y = [tuple(rng.integers(3, size=6).tolist()) for _ in range(20)]
+    model = new_model(3, 3, 6)
+    history = list(passes(as_chain(X, Y), model, as_rule("mira", C=C), examples=20, epochs=2))
+    w = operations.weights(model)
+    assert history[0].updates > 0
+    assert (w / grid_of(C) == np.rint(w / grid_of(C))).all()
+    assert np.abs(w).max() >= C * 0.99
 
 
 def test_averaged_weights_add_up_exactly_in_any_order():

@@ -9,13 +9,25 @@ RELATIVE_ZERO = 1e-10
 UNIT = 2.0**-24  # what the amounts of updates are multiples of, where φ counts features
 
 
-def to_units(x):
-    return math.floor(x / UNIT + 0.5) * UNIT
+def to_units(x, unit=UNIT):
+    return math.floor(x / unit + 0.5) * unit
 
 
-def zeros(largest, exact):
-    """How large a margin, and a sum of γ · margin, may be and still count as 0."""
-    return UNIT / 2 if exact else RELATIVE_ZERO * largest, RELATIVE_ZERO * largest
+def unit_of(step, C):
+    """Where steps are at most C < 1, amounts are multiples of a smaller unit: by the largest power of 2 up to C."""
+    return UNIT * 2.0 ** min(0, math.floor(math.log2(C))) if step == "mira" else UNIT
+
+
+def zero_of(largest, exact, unit):
+    """How large a margin may be and still count as 0."""
+    return unit / 2 if exact else RELATIVE_ZERO * largest
+
+
+def rounded(weights):
+    """Weights with sum 1 as multiples of UNIT with sum 1: their partial sums are rounded."""
+    sums = [to_units(total) for total in itertools.accumulate(weights)]
+    sums[-1] = 1.0
+    return [here - before for before, here in itertools.pairwise([0.0, *sums])]
 
 
 def sets_of(name, wrong):
@@ -70,35 +82,35 @@ def gamma_of(name, margins, beta, zero, right):
     return [r / total for r in raw] if total > 0 else None
 
 
-def update(margins, zero, small, *, gamma, approach, beta, impose, right=0, literal=False):
+def update(margins, largest, exact, unit, *, gamma, approach, beta, impose, right=0, literal=False):
     """γ of each mixed assignment, or None for a CSP update."""
+    zero = zero_of(largest, exact, unit)
     used = [j for j, m in enumerate(margins) if m <= zero or approach == "balanced"]
     if not used or not (literal or any(m <= zero for m in margins)):
         return None
     weights = gamma_of(gamma, [margins[j] for j in used], beta, zero, right if approach == "balanced" else 0)
     if weights is None:
         return None
-    weights = dict(zip(used, weights, strict=True))
+    weights = dict(zip(used, rounded(weights) if exact else weights, strict=True))
     if not (literal or any(g > 0 and margins[j] <= zero for j, g in weights.items())):
         return None
-    if impose:
+    small = RELATIVE_ZERO * largest + (UNIT * sum(abs(margins[j]) for j in used) if exact else 0.0)
+    if impose and sum(g * margins[j] for j, g in weights.items()) > small:
         while sum(g * margins[j] for j, g in weights.items()) > small:
             weights[max(weights, key=lambda j: weights[j] * margins[j])] = 0.0
         total = sum(weights.values())
         if total <= 0:
             return None
-        weights = {j: g / total for j, g in weights.items()}
+        scaled = [g / total for g in weights.values()]
+        weights = dict(zip(weights, rounded(scaled) if exact else scaled, strict=True))
     return weights
 
 
 def change(step, C, terms, w, exact):
     """What an update adds to w, from its (γ, Δφ, |J|)."""
-    if exact:  # the first of the largest γ takes what is missing to Σγ = 1
-        rounded = [to_units(g) for g, _, _ in terms]
-        rounded[rounded.index(max(rounded))] += 1 - sum(rounded)
-        terms = [(g, delta, size) for g, (_, delta, size) in zip(rounded, terms, strict=True)]
     factor = length(step, C, terms, w)
-    return sum((to_units(factor * g) if exact else factor * g) * delta for g, delta, _ in terms)
+    unit = unit_of(step, C)
+    return sum((to_units(factor * g, unit) if exact else factor * g) * delta for g, delta, _ in terms)
 
 
 def length(step, C, terms, w):
@@ -135,12 +147,12 @@ def train(
                 largest = max(largest, *map(abs, margins))
                 fields = {"gamma": gamma, "approach": approach, "beta": beta, "impose": impose}
                 fields |= {"right": len(y) - len(wrong), "literal": literal}
-                weights = update(margins, *zeros(largest, exact), **fields)
+                weights = update(margins, largest, exact, unit_of(step, C), **fields)
                 if weights is None:
                     back_offs += 1
                     terms = [(1.0, delta(wrong), len(wrong))]
                     largest = max(largest, abs(w @ terms[0][1]))
-                    assert w @ terms[0][1] <= zeros(largest, exact)[0]  # for the search is exact
+                    assert w @ terms[0][1] <= zero_of(largest, exact, unit_of(step, C))  # for the search is exact
                 else:
                     terms = [(g, deltas[j], len(sets[j])) for j, g in weights.items()]
                 w = w + change(step, C, terms, w, exact)
@@ -183,7 +195,7 @@ def train_k_best(problem, X, Y, w, *, epochs, k, C):
                 losses = np.array([sum(a != b for a, b in zip(y, z, strict=True)) for z in wrong])
                 alpha = box_solution(deltas @ deltas.T, losses - deltas @ w, C)
                 updates += alpha.max() > 1e-9
-                w = w + np.array([to_units(a) for a in alpha]) @ deltas
+                w = w + np.array([to_units(a, unit_of("mira", C)) for a in alpha]) @ deltas
             every_w.append(w)
         history.append((mistakes, updates))
         if not mistakes:

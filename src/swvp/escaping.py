@@ -14,7 +14,7 @@ STEERING = re.compile(
     "["
     "\x00-\x1f\x7f-\x9f"  # control characters; ESC begins sequences, line feeds would begin another message
     "\u2028\u2029"  # line and paragraph separators
-    "\u202a-\u202e\u2066-\u2069"  # directions: text that reads differently from what it is
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # directions: text that reads differently from what it is
     "\ud800-\udfff\ufffe\uffff"  # halves of characters, no characters
     "]"
 )

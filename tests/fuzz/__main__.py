@@ -68,7 +68,7 @@ def checked(round_of: Callable[[np.random.Generator], str | None], rng: np.rando
     try:
         with limited(10 * SLOW if name == "killing" else SLOW):
             what = round_of(rng)
-    except Exception:
+    except (Exception, OutOfTime):
         return traceback.format_exc()
     return what if what or peak() <= max(before, MUCH) else f"it took {peak() / 2**30:.1f} GB of memory"
 
@@ -78,12 +78,16 @@ def peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
+class OutOfTime(BaseException):
+    """A round that hangs. It is no Exception, so that nothing in swvp takes it for bad input."""
+
+
 @contextlib.contextmanager
 def limited(seconds: int) -> Iterator[None]:
-    """Raise TimeoutError in what takes longer."""
+    """Raise OutOfTime in what takes longer."""
 
     def stop(*_: object) -> None:
-        raise TimeoutError(f"not done after {seconds} seconds")
+        raise OutOfTime(f"not done after {seconds} seconds")
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.alarm(seconds)

@@ -35,8 +35,8 @@ from swvp.data.table import check_encoding
 from swvp.errors import InputError
 from swvp.learning.perceptron import Epoch, sweep
 from swvp.learning.rule import UpdateRule
-from swvp.storage.files import cannot_write, is_special
-from swvp.training.checkpoint import Data, remove_checkpoint, remove_leftovers, resume, save_checkpoint, stamp
+from swvp.storage.files import cannot_write, is_special, remove_leftovers
+from swvp.training.checkpoint import Data, remove_checkpoint, resume, save_checkpoint, stamp
 from swvp.training.training import Progress, Training
 
 __all__ = [

@@ -25,6 +25,7 @@ from swvp.learning.substructures import (
     fill,
     room,
 )
+from swvp.structures.exact import GRID, grid_of
 from swvp.structures.operations import Floats, Ints, heads, labels
 from swvp.structures.python import as_heads, wrong_positions
 
@@ -41,6 +42,7 @@ class CompiledRule(NamedTuple):
     power: float
     impose: bool
     literal: bool
+    grid: float
 
 
 class CompiledMira(NamedTuple):
@@ -53,6 +55,7 @@ class CompiledMira(NamedTuple):
     C: float
     impose: bool
     literal: bool
+    grid: float
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,7 @@ class PythonRule:
     power: float
     impose: bool
     literal: bool
+    grid: float
     C: float | None = None
 
 
@@ -84,6 +88,7 @@ def prepare(rule: UpdateRule, *, in_python: bool = False) -> CompiledRule | Comp
         "aggressive": rule.approach == "aggressive",
         "impose": rule.impose,
         "literal": rule.literal,
+        "grid": grid_of(rule.C) if rule.step == "mira" else GRID,
     }
     mira = rule.step == "mira"
     if in_python or callable(family) or callable(scheme):
@@ -155,7 +160,7 @@ def define_substructures_python(
 
 def own_sets(function: Substructures, gold: Any, predicted: Any, wrong: list[int]) -> list[tuple[int, ...]]:
     """The sets a user's function gives, cut down to wrong positions, empty ones and repetitions left out."""
-    size, wrong_set = len(gold), set(wrong)
+    size, wrong_set = max(len(gold), max(wrong, default=0) + 1), set(wrong)
     sets: dict[tuple[int, ...], None] = {}
     for J in returned_sets(function, gold, predicted):
         positions = set(J)

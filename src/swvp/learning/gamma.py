@@ -20,9 +20,9 @@ or `normalise` says 0 and the update backs off to CSP. It also does if γ gives 
 all of them have margin 0: balanced means some of both (section 5).
 
 `zero` is how large a margin still counts as 0, hence as a violation. Where φ counts features, margins are multiples of
-GRID (`swvp.structures.exact`) and zero is half of it, so that nothing is left to rounding. Otherwise it is
+the grid (`swvp.structures.exact`) and zero is half of it, so that nothing is left to rounding. Otherwise it is
 `RELATIVE_ZERO` of the largest |margin| of the training so far: a sum of weights in another order is off by less, and
-scaling φ changes nothing. Condition (2) always has that tolerance, because γ itself is rounded.
+scaling φ changes nothing. Condition (2) has that tolerance everywhere, and `rounding` more where γ is rounded.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from __future__ import annotations
 import numpy as np
 
 from swvp.compiled import kernel
-from swvp.structures.exact import on_grid
+from swvp.structures.exact import GRID, on_grid
 
 GAMMAS = ("wm", "wmr", "uniform", "softmin", "worst", "optimal", "wmr-printed")
 WM, WMR, UNIFORM, SOFTMIN, WORST, OPTIMAL, WMR_PRINTED = range(len(GAMMAS))
@@ -42,7 +42,7 @@ RELATIVE_ZERO = 1e-10
 def choose(margin, count, zero, aggressive, literal, chosen, chosen_margin):
     """I^v if aggressive, else I = I^v ∪ I^nv: write its indexes and margins.
 
-    Returns the number of violations |I^v| and the number chosen, 0 if nothing is violated, unless that is no matter.
+    Returns the number of violations |I^v| and the number chosen: 0 if nothing is violated and the rule is not literal.
     """
     violations = 0
     for j in range(count):
@@ -147,7 +147,7 @@ def optimal(margin, n, zero, gamma):
     else:
         worst = min(margin[a], 0.0)
         gamma[a] = margin[b] / (margin[b] - worst)
-        gamma[b] = -worst / (margin[b] - worst)
+        gamma[b] += -worst / (margin[b] - worst)  # of a literal rule, b may be a
 
 
 @kernel
@@ -167,18 +167,27 @@ def normalise(gamma, n):
 
 @kernel
 def round_gamma(gamma, n):
-    """Round γ to multiples of GRID; the first of the largest takes what is missing to Σγ = 1.
+    """Round γ to multiples of GRID, by rounding its partial sums: so Σγ = 1 and γ ≥ 0 stay, and none is off by more.
 
     Returns how many are positive.
     """
-    total, largest, positive = 0.0, 0, 0
+    total, before, positive = 0.0, 0.0, 0
     for j in range(n):
-        gamma[j] = on_grid(gamma[j])
         total += gamma[j]
-        largest = j if gamma[j] > gamma[largest] else largest
+        here = on_grid(total, GRID) if j < n - 1 else 1.0
+        gamma[j] = max(here - before, 0.0)
+        before = max(here, before)
         positive += gamma[j] > 0
-    gamma[largest] += 1.0 - total
     return positive
+
+
+@kernel
+def rounding(margin, n):
+    """What rounding γ can change in Σγ·margin: each γ is off by at most GRID."""
+    total = 0.0
+    for j in range(n):
+        total += abs(margin[j])
+    return GRID * total
 
 
 @kernel

@@ -19,7 +19,7 @@ from swvp.compiled import kernel
 from swvp.learning.counts import MISTAKES, NON_VIOLATING, UPDATES, VIOLATING, WRONG_POSITIONS
 from swvp.learning.gamma import RELATIVE_ZERO
 from swvp.learning.sparse import dot, table
-from swvp.structures.exact import GRID, on_grid
+from swvp.structures.exact import on_grid
 from swvp.structures.operations import add, best_outputs, counts_features, direction, keep, longest, margins
 
 __all__ = ["KBest", "hildreth", "sweep_k_best"]
@@ -34,6 +34,7 @@ class KBest(NamedTuple):
 
     k: int
     C: float
+    grid: float
 
 
 @kernel
@@ -92,7 +93,7 @@ def sweep_k_best(problem, model, rule, order, clock, largest, counts):
                 counts[WRONG_POSITIONS] += whole[1]
             margins(problem, model, i, whole, wrong, 1, margin)
             largest[0] = max(largest[0], abs(margin[0]))
-            zero = GRID / 2 if exact else RELATIVE_ZERO * largest[0]
+            zero = rule.grid / 2 if exact else RELATIVE_ZERO * largest[0]
             counts[VIOLATING if margin[0] <= zero else NON_VIOLATING] += 1
             rank[n] = r
             lacking[n] = whole[1] - margin[0]
@@ -114,7 +115,7 @@ def sweep_k_best(problem, model, rule, order, clock, largest, counts):
         hildreth(gram, lacking, n, rule.C, alpha)
         changed = False
         for c in range(n):
-            amount[0] = on_grid(alpha[c]) if exact else alpha[c]
+            amount[0] = on_grid(alpha[c], rule.grid) if exact else alpha[c]
             if amount[0] > 0:
                 changed = True
                 whole[1] = keep(problem, model, i, outputs, rank[c], wrong)

@@ -36,6 +36,7 @@ from swvp.learning.gamma import (
     impose_condition_2,
     normalise,
     round_gamma,
+    rounding,
     weighs_a_violation,
     weighted_margin,
 )
@@ -43,7 +44,7 @@ from swvp.learning.mira import KBest, sweep_k_best
 from swvp.learning.rule import UpdateRule
 from swvp.learning.step import step_length
 from swvp.learning.substructures import MOST_SETS, OF_HEADS
-from swvp.structures.exact import GRID, on_grid
+from swvp.structures.exact import grid_of, on_grid
 from swvp.structures.operations import (
     add,
     best_outputs,
@@ -60,7 +61,7 @@ from swvp.structures.operations import (
 )
 from swvp.structures.python import PythonProblem, as_heads
 
-__all__ = ["COUNTS", "Epoch", "generator", "passes"]
+__all__ = ["COUNTS", "Epoch", "check_structure", "generator", "passes"]
 
 
 @kernel
@@ -68,7 +69,7 @@ def sweep(problem, model, rule, order, clock, largest, counts):
     """Lines 3–13 of Algorithm 2: one pass over the examples of `order`; `clock` examples were seen before.
 
     largest[0] is the largest |margin| of the training so far. Where φ counts features, the amounts of updates are
-    multiples of GRID, and sums of weights are exact.
+    multiples of the rule's grid, and sums of weights are exact.
 
     Returns the number of examples done: fewer than there are if one has too many sub-structures.
     """
@@ -101,8 +102,7 @@ def sweep(problem, model, rule, order, clock, largest, counts):
         margins(problem, model, i, starts, positions, count, margin)
         for j in range(count):
             largest[0] = max(largest[0], abs(margin[j]))
-        small = RELATIVE_ZERO * largest[0]
-        zero = GRID / 2 if exact else small
+        zero = rule.grid / 2 if exact else RELATIVE_ZERO * largest[0]
         violations, n_chosen = choose(margin, count, zero, rule.aggressive, rule.literal, chosen, chosen_margin)
         counts[VIOLATING] += violations
         counts[NON_VIOLATING] += count - violations
@@ -115,16 +115,19 @@ def sweep(problem, model, rule, order, clock, largest, counts):
                 right = length(problem, model, i) - k
             set_gamma(rule, chosen_margin, n_chosen, right, zero, gamma)
             used = normalise(gamma, n_chosen)
+            if used > 0 and exact:
+                used = round_gamma(gamma, n_chosen)
             if not (rule.literal or weighs_a_violation(gamma, chosen_margin, n_chosen, zero)):
                 used = 0
+            small = RELATIVE_ZERO * largest[0] + (rounding(chosen_margin, n_chosen) if exact else 0.0)
             if used > 0 and weighted_margin(gamma, chosen_margin, n_chosen) > small:
                 if rule.impose:
                     counts[EXCLUDED] += impose_condition_2(gamma, chosen_margin, n_chosen, small)
                     used = normalise(gamma, n_chosen)
+                    if used > 0 and exact:
+                        used = round_gamma(gamma, n_chosen)
                 else:
                     counts[CONDITION_2_FAILURES] += 1
-            if used > 0 and exact:
-                used = round_gamma(gamma, n_chosen)
 
         # w = w + Σ γ(m^J) Δφ(x, y, m^J); without a γ that meets the conditions, a CSP update: J = [L_x], γ = 1
         all_starts, all_positions = starts, positions
@@ -133,7 +136,7 @@ def sweep(problem, model, rule, order, clock, largest, counts):
             whole[1] = k
             margins(problem, model, i, whole, wrong, 1, margin)
             largest[0] = max(largest[0], abs(margin[0]))
-            zero = GRID / 2 if exact else RELATIVE_ZERO * largest[0]
+            zero = rule.grid / 2 if exact else RELATIVE_ZERO * largest[0]
             if margin[0] > zero and not rule.literal:  # y is better than y*: the search did not find it
                 counts[WITHOUT_VIOLATION] += 1
                 continue
@@ -144,7 +147,7 @@ def sweep(problem, model, rule, order, clock, largest, counts):
         )
         changed = False
         for c in range(n_chosen):
-            gamma[c] = on_grid(step * gamma[c]) if exact else step * gamma[c]
+            gamma[c] = on_grid(step * gamma[c], rule.grid) if exact else step * gamma[c]
             changed |= gamma[c] > 0
         add(problem, model, i, all_starts, all_positions, chosen, n_chosen, gamma, clock + t)
         counts[UPDATES] += changed
@@ -208,7 +211,7 @@ def passes(
         began = time.perf_counter()
         done = run(problem, model, given, order, clock, largest, counts)
         if done < examples:
-            raise too_many_substructures(rule, order[done])
+            raise too_many_substructures(rule.at(epoch), order[done])
         clock += examples
         yield Epoch(
             epoch=epoch,
@@ -248,7 +251,9 @@ def one_by_one(run: Any, after: Callable[[int, bool], object]) -> Any:
 def sweep_of(rule: UpdateRule, problem: Any) -> tuple[Any, Any]:
     """The function that makes one pass, and the rule as it takes it."""
     plain = not isinstance(problem, tuple)
-    given: Any = KBest(rule.k_best, float(rule.C)) if rule.k_best > 1 else prepare(rule, in_python=plain)
+    given: Any = (
+        KBest(rule.k_best, float(rule.C), grid_of(rule.C)) if rule.k_best > 1 else prepare(rule, in_python=plain)
+    )
     run = sweep_k_best if rule.k_best > 1 else sweep
     if plain or isinstance(given, PythonRule):
         return in_python(run), given
@@ -256,28 +261,32 @@ def sweep_of(rule: UpdateRule, problem: Any) -> tuple[Any, Any]:
 
 
 def check_rule(rule: UpdateRule, problem: Any) -> None:
-    """The step `mira` needs more of a structure than others, k-best MIRA still more; some sub-structures need heads."""
-    if rule.then is not None:
-        for stage in rule.stages:
-            check_rule(stage, problem)
-        return
-    if rule.parts and not has_parts(problem):
-        raise InputError(f"rule '{rule.name}': parts are for trees of second order, not for {type(problem).__name__}")
-    needed = ([direction] if rule.step == "mira" else []) + ([best_outputs, keep] if rule.k_best > 1 else [])
-    if lacking := [operation for operation in needed if not implements(type(problem), operation)]:
-        raise InputError(
-            f"rule '{rule.name}' is not offered for {type(problem).__name__}, "
-            f"which does not implement {lacking[0].__name__}; use another rule"
-        )
-    if rule.substructures in OF_HEADS:
-        if not implements(type(problem), heads):
+    """Refuse a rule that the structure of a problem, or its labels, cannot have."""
+    check_structure(rule, type(problem))
+    if isinstance(problem, PythonProblem) and any(stage.substructures in OF_HEADS for stage in rule.stages):
+        for y in problem.Y:
+            as_heads(y, "gold")
+
+
+def check_structure(rule: UpdateRule, structure: type) -> None:
+    """Refuse a rule that a class of problems cannot have.
+
+    The step `mira` needs more of a structure than others, k-best MIRA still more; some sub-structures need heads.
+    """
+    for stage in rule.stages:
+        if stage.parts and not implements(structure, has_parts):
+            raise InputError(f"rule '{rule.name}': parts are for trees of second order, not for {structure.__name__}")
+        needed = ([direction] if stage.step == "mira" else []) + ([best_outputs, keep] if stage.k_best > 1 else [])
+        if lacking := [operation for operation in needed if not implements(structure, operation)]:
             raise InputError(
-                f"substructures '{rule.substructures}' are for labels that are heads of words, "
-                f"not for {type(problem).__name__}; use 'segments'"
+                f"rule '{stage.name}' is not offered for {structure.__name__}, "
+                f"which does not implement {lacking[0].__name__}; use another rule"
             )
-        if isinstance(problem, PythonProblem):
-            for y in problem.Y:
-                as_heads(y, "gold")
+        if stage.substructures in OF_HEADS and not implements(structure, heads):
+            raise InputError(
+                f"substructures '{stage.substructures}' are for labels that are heads of words, "
+                f"not for {structure.__name__}; use 'segments'"
+            )
 
 
 def too_many_substructures(rule: UpdateRule, example: int) -> InputError:

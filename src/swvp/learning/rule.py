@@ -176,10 +176,10 @@ class UpdateRule:
         """Whether every update meets the γ selection conditions, whatever the data."""
         if self.then is not None:
             return all(rule.respects_conditions() for rule in self.stages)
-        if self.k_best > 1:
+        if self.k_best > 1 or self.literal:
             return False
         always = self.gamma in ("worst", "optimal") or self.substructures == "full"  # with one J, I^v or a back-off
-        return self.approach == "aggressive" or self.impose or (always and not self.literal)
+        return self.approach == "aggressive" or self.impose or always
 
 
 def name_of(part: Any) -> str:
@@ -204,13 +204,13 @@ def as_rule(rule: str | UpdateRule, **changes: Any) -> UpdateRule:
     first, dots, rest = str(rule).partition(THEN)
     if dots:
         epochs, x, name = first.partition("x")
-        if not (x and epochs.isascii() and epochs.isdigit() and int(epochs) > 0 and rest):
+        if not (x and is_count(epochs) and int(epochs) > 0 and rest):
             raise InputError(f"rule '{rule}': write a schedule as 2xcsp..a-wm, csp for 2 epochs and then a-wm")
         return dataclasses.replace(as_rule(name, **changes), then=(int(epochs), as_rule(rest, **changes)))
     head, *parts = str(rule).split(":")
     fields: dict[str, Any] = dict(NAMED[head]) if head in NAMED else approach_and_gamma(str(rule), head)
     if head == "mira" and parts and parts[0] not in FLAGS:
-        if not (parts[0].isascii() and parts[0].isdigit()):
+        if not is_count(parts[0]):
             raise InputError(f"rule '{rule}': give mira a number of outputs, as in mira:5")
         fields["k_best"] = int(parts.pop(0))
     for part in parts:
@@ -219,6 +219,11 @@ def as_rule(rule: str | UpdateRule, **changes: Any) -> UpdateRule:
             raise InputError(f"rule '{rule}' has more than one part for its {field}")
         fields[field] = value
     return UpdateRule(**(fields | changes))
+
+
+def is_count(text: str) -> bool:
+    """Whether a text is a whole number, of a length that any program reads."""
+    return text.isascii() and text.isdigit() and len(text) <= 18
 
 
 def changed(rule: UpdateRule, changes: dict[str, Any]) -> UpdateRule:

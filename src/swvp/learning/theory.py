@@ -113,7 +113,7 @@ def update_bound(
     (Σ c_t δ)² ≤ ‖w‖² ≤ Σ c_t² R² ≤ c Σ c_t R².
     """
     rule = as_rule(rule)
-    if rule.step == "mira":
+    if any(stage.step == "mira" for stage in rule.stages):
         raise InputError(f"Theorem 1 says nothing of rule '{rule.name}', whose step may be shorter than 1")
     jj = families_of(rule, back_off, "Theorem 1")
     delta = margin(problem, X, Y, u, substructures=jj)
@@ -129,6 +129,8 @@ def update_bound(
 
 def families_of(rule: UpdateRule, back_off: bool, theorem: str) -> JJ:
     """The sub-structures that updates of a rule may use, if it respects the γ conditions."""
+    if rule.then is not None:
+        raise InputError(f"{theorem} is about one rule; the bound of a schedule ('{rule.name}') is another one")
     if not rule.respects_conditions():
         raise InputError(f"{theorem} says nothing of rule '{rule.name}', which may break γ condition (2); impose it")
     return (rule.substructures, "full") if back_off else rule.substructures

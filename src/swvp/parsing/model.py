@@ -72,6 +72,8 @@ def save_parser(parser: Any, path: Path) -> None:
     if labeller is not None:
         arrays |= {f"labels {name}": array for name, array in labeller.arrays().items()}
     weights = [parser.coef_, *([] if parser.owners_ is None else [parser.owners_])]
+    weights += [] if parser.pruner_ is None else [parser.pruner_.w]
+    weights += [] if labeller is None else [labeller.weights["w"]]
     save_model(path, FORMAT, meta, arrays, *weights)
 
 

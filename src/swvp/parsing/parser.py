@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from swvp.checks import shown
 from swvp.data.table import Column
 from swvp.errors import InputError
-from swvp.learning.perceptron import Epoch, generator
+from swvp.learning.perceptron import Epoch, check_structure, generator
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.parsing.asking import ParserAsking
 from swvp.parsing.batches import more_labels
@@ -28,7 +28,7 @@ from swvp.parsing.results import trees_of
 from swvp.parsing.rules import DEFAULT_RULES
 from swvp.parsing.second_order import all_slots, candidates_of, predict_second
 from swvp.parsing.treebank import Treebank
-from swvp.structures.exact import on_grid
+from swvp.structures.exact import GRID, on_grid
 from swvp.structures.operations import Floats, refresh
 from swvp.structures.tree.arcs import ArcModel, Arcs, Heads, decode, new_model, predict_all
 from swvp.structures.tree.context import Columns
@@ -45,8 +45,10 @@ __all__ = ["TREE_BETA", "Parser"]
 
 TREE_BETA = 0.5
 LABEL_RULE = "a-wm:segments:sqrt"
-EXACT_SIZE = 2**24
 MARGIN = 1.0
+"""The default margin."""
+
+EXACT_SIZE = 2**24
 """Places of the exact mode; half of them can be taken."""
 
 
@@ -203,7 +205,7 @@ class Parser(TrainingOptions, ParserAsking):
         if self.pruner_ is not None:
             epochs = 1 if more else EPOCHS
             self.pruner_.fit(nodes, heads, orders=generator(self.random_state), epochs=epochs, more=more)
-        problem = self._problem(nodes, heads, on_grid(self._margin(rule)))
+        problem = self._problem(nodes, heads, self._margin(rule))
         model: Any
         if isinstance(problem, Arcs):
             model = new_model(problem, size, exact=exact)
@@ -235,6 +237,9 @@ class Parser(TrainingOptions, ParserAsking):
         if self.order not in (1, 2) or isinstance(self.order, bool):
             raise InputError(f"order must be 1 (arcs) or 2 (arcs, siblings and grandparents), not {shown(self.order)}")
         rule = self._rule()
+        check_structure(rule, Arcs if self.order == 1 else SecondOrder)
+        if not (self.one_root is None or isinstance(self.one_root, (bool, np.bool_))):
+            raise InputError(f"one_root must be True, False or None, not {shown(self.one_root)}")
         self._check_whole(["epochs", "n_jobs"], optional=["patience", "hashed"])
         if self.hashed is not None and self.hashed & (self.hashed - 1):
             raise InputError(f"hashed must be a power of 2, as 2**22, not {self.hashed}")
@@ -249,7 +254,8 @@ class Parser(TrainingOptions, ParserAsking):
         """The margin; a default that makes a rule of the paper another one is told."""
         if self.margin is None and (note := margin_note(self.rule, rule)) is not None:
             warnings.warn(note, stacklevel=2)
-        return MARGIN if self.margin is None else float(self.margin)
+        given = MARGIN if self.margin is None else float(self.margin)
+        return max(on_grid(given, GRID), GRID) if given > 0 else 0.0
 
     def finish(self, training: Training) -> Self:
         """Take the weights and the history of a training of trees."""

@@ -88,13 +88,13 @@ def gains_of_choosing(
     None where there is nothing to choose from.
     """
     runs = runs_of(results, setup, rule)
-    tries = sorted({(run["beta"], run["order"]) for run in runs}, key=str)
+    tries = sorted({(run["beta"], run.get("order")) for run in runs}, key=str)
     datasets = sorted({run["dataset"] for run in runs})
     if len(tries) < 2 or len(datasets) < 2:
         return None
     dev, test = np.zeros((2, len(datasets), len(tries)))
     for run in runs:
-        at = datasets.index(run["dataset"]), tries.index((run["beta"], run["order"]))
+        at = datasets.index(run["dataset"]), tries.index((run["beta"], run.get("order")))
         dev[at], test[at] = final(run, kind, "dev"), final(run, kind, "test")
     rows = np.arange(len(datasets))
     of_others = dev.sum(axis=0) - dev

@@ -10,7 +10,10 @@ from pathlib import Path
 
 from swvp.errors import InputError
 
-__all__ = ["cannot_write", "is_special", "write_whole"]
+__all__ = ["cannot_write", "is_special", "remove_leftovers", "write_whole"]
+
+MARK = ".swvp-new-"
+"""In the names of files that are not whole yet."""
 
 
 def write_whole(path: Path, content: str | bytes | Sequence[bytes | memoryview]) -> None:
@@ -26,7 +29,7 @@ def write_whole(path: Path, content: str | bytes | Sequence[bytes | memoryview])
             with path.open("wb") as file:
                 file.writelines(parts)
             return
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=unfinished(path))
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -44,6 +47,19 @@ def write_whole(path: Path, content: str | bytes | Sequence[bytes | memoryview])
         if isinstance(error, OSError):
             raise cannot_write(path, error) from error
         raise
+
+
+def unfinished(path: Path) -> str:
+    """How the names of files begin that are to become this one; a long name is cut, to leave room for the rest."""
+    return f".{path.name[:40]}{MARK}"
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove what a process that was killed while writing a file has left beside it."""
+    path = path.resolve() if path.is_symlink() else path
+    for left in path.parent.iterdir():
+        if left.name.startswith(unfinished(path)) and left.is_file():
+            left.unlink(missing_ok=True)
 
 
 def is_special(path: Path) -> bool:

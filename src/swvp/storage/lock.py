@@ -48,7 +48,11 @@ def acquire(lock: Path) -> int | None:
     if fcntl is None:
         return None
     while True:
-        handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+        flags = os.O_NOFOLLOW | os.O_NONBLOCK
+        try:
+            handle = os.open(lock, os.O_RDWR | os.O_CREAT | flags, 0o666)
+        except PermissionError:  # another user's, which can be locked all the same
+            handle = os.open(lock, os.O_RDONLY | flags)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             with contextlib.suppress(FileNotFoundError):

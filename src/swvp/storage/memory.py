@@ -21,21 +21,25 @@ from swvp.errors import InputError
 __all__ = ["MOST_MEMORY", "PLUS", "TIMES", "Memory", "limit", "room_for", "touched"]
 
 TIMES, PLUS = 64, 2**29
-"""The weights of a model take at most TIMES the size of its file and PLUS bytes."""
+"""The weights and the description of a model take at most TIMES the size of its file and PLUS bytes."""
+
+DESCRIPTION = 45
+"""How many times their length texts and lists take at most, once they are read."""
 
 MOST_MEMORY = "SWVP_MAX_MEMORY"
 """The environment variable with another limit, in bytes or as 16G."""
 
-PAGE = 4096
+PAGE = max(4096, mmap.PAGESIZE)
 LARGE = 2**22
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
 class Memory:
-    """What is left for the weights of a file of `size` bytes; without a size, as much as there is."""
+    """What is left for the weights of a file of `size` bytes, `described` of them its description; without a size, as
+    much as there is."""
 
-    def __init__(self, size: int | None = None):
-        self.left = math.inf if size is None else limit(size)
+    def __init__(self, size: int | None = None, described: int = 0):
+        self.left = math.inf if size is None else limit(size) - DESCRIPTION * described
 
     def filled(
         self, shape: tuple[int, ...], places: NDArray[Any], values: NDArray[Any], dtype: type = np.float64

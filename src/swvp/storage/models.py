@@ -111,14 +111,16 @@ def load_model(path: Path, format: Format, rebuild: Callable[[Contents, Memory],
     """Read a model of this kind; whatever `rebuild` stumbles over in a file of anyone's is one clear error."""
     contents = read_container(path, format.kind, format.arrays_in)
     try:
-        return rebuild(format.migrated(contents), Memory(path.stat().st_size))
+        size = path.stat().st_size
+        described = max(0, size - sum(array.nbytes for array in contents.arrays.values()))
+        return rebuild(format.migrated(contents), Memory(size, described))
     except (AttributeError, LookupError, TypeError, ValueError, ArithmeticError, MemoryError, OSError) as error:
         what = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
         raise InputError(f"{path}: its parts do not fit together ({what})") from None
 
 
 def must(holds: bool, what: str) -> None:
-    """Refuse a file in which something does not hold."""
+    """Raise InputError if a condition on a file does not hold."""
     if not holds:
         raise InputError(f"its {what} cannot be right")
 

@@ -2,7 +2,8 @@
 
 Where φ counts features (`operations.counts_features`), each update adds multiples of GRID to the weights. So every
 weight and every score is a multiple of GRID, and sums of them have no rounding error up to 2^53 · GRID ≈ 5·10^8. Equal
-scores are then equal numbers, whoever adds them up, and a margin is either at most 0 or at least GRID.
+scores are then equal numbers, whoever adds them up, and a margin is either at most 0 or at least GRID. Rules whose
+steps are at most C < 1 have a finer grid, by about the same factor (`grid_of`).
 
 An average of weights is rounded to multiples of a power of 2 too, 2^-AVERAGE_BITS of the largest weight.
 """
@@ -16,16 +17,25 @@ from numpy.typing import NDArray
 
 from swvp.compiled import kernel
 
-__all__ = ["GRID", "averaged", "on_grid"]
+__all__ = ["GRID", "averaged", "grid_of", "on_grid"]
 
 GRID = 2.0**-24
 AVERAGE_BITS = 36
 
 
 @kernel
-def on_grid(x: float) -> float:
-    """The nearest multiple of GRID."""
-    return math.floor(x / GRID + 0.5) * GRID
+def on_grid(x: float, grid: float) -> float:
+    """The nearest multiple of the grid."""
+    return math.floor(x / grid + 0.5) * grid
+
+
+def grid_of(longest_step: float) -> float:
+    """The grid of a rule: GRID or, if no step is longer than 1/2^k, GRID/2^k.
+
+    >>> grid_of(1.0) == grid_of(50.0) == GRID, grid_of(0.01) == GRID / 128
+    (True, True)
+    """
+    return GRID if longest_step >= 1 else math.ldexp(GRID, max(math.frexp(longest_step)[1] - 1, -900))
 
 
 def averaged(
@@ -35,8 +45,8 @@ def averaged(
 
     It is rounded, so that sums of averaged weights are exact too.
 
-    >>> averaged(np.array([2.0, 1.0]), np.array([4.0, 0.0]), 3) * 2**36 / 2
-    array([2.29064922e+10, 3.43597384e+10])
+    >>> averaged(np.array([2.0, 1.0]), np.array([4.0, 0.0]), 3).round(3)
+    array([0.667, 1.   ])
     """
     mean = np.multiply(delayed, -1 / max(clock, 1), out=out)
     mean += w

@@ -73,6 +73,10 @@ class PythonProblem:
         """Whether φ counts features, as far as its values for the gold labels tell."""
         return all(counts(self.phi(i, y)) for i, y in enumerate(self.Y))
 
+    def difference(self, i: int, predicted: Label, J: tuple[int, ...]) -> Floats:
+        """Δφ(x, y, m^J) = φ(x, y) - φ(x, m^J)."""
+        return self.phi(i, self.Y[i]) - self.phi(i, mixed_assignment(self.Y[i], predicted, J))
+
     def phi(self, i: int, y: Label) -> Floats:
         vector = np.asarray(self.problem.joint_feature(self.X[i], y), dtype=float)
         if vector.ndim != 1:
@@ -219,15 +223,9 @@ def check_length(method: str, predicted: Any, size: int | None, where: str) -> N
 
 
 def delta(problem: PythonProblem, model: PythonModel, i: int, J: tuple[int, ...]) -> Floats:
-    """Δφ(x, y, m^J) = φ(x, y) - φ(x, m^J), or what the problem defines as Δφ of J."""
+    """Δφ(x, y, m^J), computed once for each kept prediction."""
     if J not in model.deltas:
-        gold = problem.Y[i]
-        own = getattr(problem.problem, "difference", None)
-        if callable(own):
-            model.deltas[J] = np.asarray(own(problem.X[i], gold, model.predicted, J), dtype=float)
-        else:
-            mixed = mixed_assignment(gold, model.predicted, J)
-            model.deltas[J] = problem.phi(i, gold) - problem.phi(i, mixed)
+        model.deltas[J] = problem.difference(i, model.predicted, J)
     return model.deltas[J]
 
 

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp.errors import InputError
-from swvp.learning.perceptron import generator
+from swvp.learning.perceptron import check_structure, generator
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.learning.voting import Hypotheses
 from swvp.structures.chain.attributes import AttributeChain
 from swvp.structures.chain.encode import TemplateEncoder
+from swvp.structures.chain.search import SearchChain
 from swvp.structures.chain.templates import PRESETS, parse_templates
 from swvp.structures.operations import Floats
 from swvp.tagging.asking import Asking
@@ -214,6 +215,7 @@ class Tagger(TrainingOptions, Asking):
         decoder = decoder_of(self.decoder, np.zeros((1, 1)), self.order, self.width, self.fix)
         if (crf or any(stage.step == "mira" for stage in rule.stages)) and not decoder.plain:
             raise InputError(f"rule '{self.rule}' is for order 1 and exact search: a beam or order 2 need another")
+        check_structure(rule, AttributeChain if decoder.plain else SearchChain)
         if self.vote:
             check_vote(decoder, crf=crf)
         if crf:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,12 +14,13 @@ from swvp import __version__
 from swvp.checks import is_real, is_whole
 from swvp.errors import InputError
 from swvp.storage.container import read_container, write_container
+from swvp.storage.files import remove_leftovers
 from swvp.storage.models import fill, must, sparse, sparse_names
 from swvp.structures.operations import refresh
 from swvp.training.options import epochs_of, scores_of
 from swvp.training.training import Training, sum_of, weight_names
 
-__all__ = ["Data", "remove_checkpoint", "remove_leftovers", "resume", "save_checkpoint", "stamp"]
+__all__ = ["Data", "remove_checkpoint", "resume", "save_checkpoint", "stamp"]
 
 
 class Data(Protocol):
@@ -124,13 +124,6 @@ def remove_checkpoint(path: Path) -> None:
     """Remove the file, and what a process that was killed while writing it has left."""
     path.unlink(missing_ok=True)
     remove_leftovers(path)
-
-
-def remove_leftovers(path: Path) -> None:
-    """Remove what a process that was killed while writing a file has left beside it."""
-    for left in path.parent.iterdir():
-        if re.fullmatch(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}", left.name) and left.is_file():
-            left.unlink(missing_ok=True)
 
 
 def different(there: Any, here: dict[str, Any]) -> list[str]:

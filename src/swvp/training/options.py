@@ -38,7 +38,7 @@ Learner = TypeVar("Learner")
 PARTS = ("substructures", "gamma", "approach", "beta", "step", "C")
 REAL = ("beta", "C", "l2", "margin", "prune_threshold")
 WHOLE = ("epochs", "minimum_count", "patience", "hashed", "prune_heads")
-MAY_BE_NONE = ("beta", "C", "prune_threshold", "patience", "hashed")
+MAY_BE_NONE = ("beta", "C", "margin", "prune_threshold", "patience", "hashed")
 MOST_SEED = 2**128
 
 
