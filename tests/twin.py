@@ -91,9 +91,9 @@ def update(margins, largest, exact, unit, *, gamma, approach, beta, impose, righ
     weights = gamma_of(gamma, [margins[j] for j in used], beta, zero, right if approach == "balanced" else 0)
     if weights is None:
         return None
-    weights = dict(zip(used, rounded(weights) if exact else weights, strict=True))
-    if not (literal or any(g > 0 and margins[j] <= zero for j, g in weights.items())):
+    if not (literal or any(g > 0 and margins[j] <= zero for j, g in zip(used, weights, strict=True))):
         return None
+    weights = dict(zip(used, rounded(weights) if exact else weights, strict=True))
     small = RELATIVE_ZERO * largest + (UNIT * sum(abs(margins[j]) for j in used) if exact else 0.0)
     if impose and sum(g * margins[j] for j, g in weights.items()) > small:
         while sum(g * margins[j] for j, g in weights.items()) > small:

@@ -16,8 +16,8 @@ Ties go to the sub-structure that comes first. The γ selection conditions (Defi
     (1)  Σγ = 1 and γ ≥ 0        (2)  Σγ(m^J) w·Δφ(x, y, m^J) ≤ 0.
 
 No γ meets (2) if nothing is violated, and wm is 0/0 if all margins in use are 0 (as when w = 0): then `choose`
-or `normalise` says 0 and the update backs off to CSP. It also does if γ gives no weight to any violation, as wm where
-all of them have margin 0: balanced means some of both (section 5).
+or `normalise` says 0 and the update backs off to CSP. It also does if the formula gives no violation any weight, as wm
+where all of them have margin 0: balanced means some of both (section 5).
 
 `zero` is how large a margin still counts as 0, hence as a violation. Where φ counts features, margins are multiples of
 the grid (`swvp.structures.exact`) and zero is half of it, so that nothing is left to rounding. Otherwise it is

@@ -115,10 +115,10 @@ def sweep(problem, model, rule, order, clock, largest, counts):
                 right = length(problem, model, i) - k
             set_gamma(rule, chosen_margin, n_chosen, right, zero, gamma)
             used = normalise(gamma, n_chosen)
-            if used > 0 and exact:
-                used = round_gamma(gamma, n_chosen)
             if not (rule.literal or weighs_a_violation(gamma, chosen_margin, n_chosen, zero)):
                 used = 0
+            if used > 0 and exact:
+                used = round_gamma(gamma, n_chosen)
             small = RELATIVE_ZERO * largest[0] + (rounding(chosen_margin, n_chosen) if exact else 0.0)
             if used > 0 and weighted_margin(gamma, chosen_margin, n_chosen) > small:
                 if rule.impose:
