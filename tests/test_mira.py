@@ -63,7 +63,7 @@ class Votes:
 )
 def test_one_update_by_hand(rule, C, expected):
     learner = StructuredPerceptron(Votes(), rule=as_rule(rule, C=C), epochs=1).fit([None], [[1, 1, 1]])
-    np.testing.assert_allclose(learner.last_coef_, expected, atol=GRID)
+    np.testing.assert_allclose(learner.last_coef_, expected, atol=3 * GRID)
 
 
 def test_one_update_against_two_outputs_by_hand():

@@ -39,7 +39,7 @@ class Memory:
     much as there is."""
 
     def __init__(self, size: int | None = None, described: int = 0):
-        self.left = math.inf if size is None else limit(size) - DESCRIPTION * described
+        self.left = math.inf if size is None else limit(size, described)
 
     def filled(
         self, shape: tuple[int, ...], places: NDArray[Any], values: NDArray[Any], dtype: type = np.float64
@@ -58,11 +58,11 @@ class Memory:
         return result.reshape(shape)
 
 
-def limit(size: int) -> float:
-    """How many bytes the weights of a file of `size` bytes may take."""
+def limit(size: int, described: int = 0) -> float:
+    """How many bytes the weights of a file of `size` bytes may take, `described` of them its description."""
     given = os.environ.get(MOST_MEMORY, "").strip()
     if not given:
-        return TIMES * size + PLUS
+        return TIMES * size + PLUS - DESCRIPTION * described
     found = re.fullmatch(r"([0-9]{1,15})([KMGT]?)B?", given.upper())
     if found is None:
         raise InputError(f"{MOST_MEMORY} is a number of bytes, as 500M or 16G, not '{given}'")
