@@ -21,10 +21,36 @@ the cold is what it is
 and then they left the tea
 had she wanted what they had
 """
+FEW_LINES = "the cat sat on mats\na dog ran to town\nthey all left it there\nwe saw them go home.\n"
+ALL_DIFFERENT = """\
+my old friend came along
+with a bag of apples
+we sat down by water
+and ate until the evening
+then rain began to fall
+so he took his hat
+and walked up the street
+while i stayed behind alone
+under a tree of pears
+it grew dark very early
+no one else was around
+only birds sang from somewhere
+"""
 ONE_WORD = "Vamos\nnos\n\nmar\n"
 
 
-@pytest.mark.parametrize("text", [TOKENIZED, PLAIN, LONG, TOKENIZED.replace("\n", "\n\n"), "Hello big world .\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        TOKENIZED,
+        PLAIN,
+        LONG,
+        TOKENIZED.replace("\n", "\n\n"),
+        "Hello big world .\n",
+        FEW_LINES,
+        ALL_DIFFERENT,
+    ],
+)
 def test_training_on_prose_is_refused_unless_told(fine, refused, text):
     Path("prose.txt").write_text(text)
     width = len(text.splitlines()[0].split())
@@ -47,6 +73,8 @@ def test_training_on_prose_is_refused_unless_told(fine, refused, text):
         "Das ART\nIst VAFIN\nGut ADJD\n. $.\n",
         "Dogs dog\nBark bark\nCats cat\nSleep sleep\n",
         "is be\nwas be\nthe the\nThe the\nbe be\ndogs dog\ndog dog\nran run\nrun run\n. .\nhas have\n\na a\n",
+        "the the det a\ndog dog noun b\nbarks bark verb c\na a det a\n",
+        "cats cat\ndogs dog\nmice mouse\nbirds bird\nfish fish\ncows cow\nants ant\nbees bee\nrats rat\nowls owl\n",
         "He prep.\ntold v.\n\nme pron.\n\nsays v.\nit pron.\ntells v.\n",
         "This\tis.\nThat\tis.\nHere\tis.\n",
     ],

@@ -121,8 +121,8 @@ def evaluate(
         conllu = target is not None or (any_conllu if str(path) == "-" else is_conllu(path))
         default: int | str = (target or "upos") if conllu else -1
         chosen = [default if number is None else number for number in columns]
-        prose = not_prose or column is not None
-        return read_labelled(path, *chosen, encoding=encoding, conllu=conllu, prose=prose)
+        check = column is None and not not_prose
+        return read_labelled(path, *chosen, encoding=encoding, conllu=conllu, check_prose=check)
 
     if predicted is None:
         if column is not None or target is not None or is_conllu(gold):

@@ -59,4 +59,6 @@ def predict(
         what = "INPUT, as the models are given with --model" if models else "MODEL and INPUT, or INPUT and --model"
         raise InputError(f"{len(files)} files: give {what}")
     chain = models or [Path(files[0])]
-    write_bytes(output, run_models(chain, files[-1], encoding=encoding, conllu=conllu, prose=not not_prose, jobs=jobs))
+    write_bytes(
+        output, run_models(chain, files[-1], encoding=encoding, conllu=conllu, check_prose=not not_prose, jobs=jobs)
+    )

@@ -25,8 +25,10 @@ from swvp.tagging.tagger import Tagger
 __all__ = ["read_sentences", "run_models"]
 
 
-def run_models(models: Sequence[Path], source: str, *, encoding: str, conllu: bool, prose: bool, jobs: int) -> bytes:
-    """The bytes of a file after all models; `prose` says whether a file that looks like it is refused."""
+def run_models(
+    models: Sequence[Path], source: str, *, encoding: str, conllu: bool, check_prose: bool, jobs: int
+) -> bytes:
+    """The bytes of a file after all models; `check_prose` refuses a file that looks like prose."""
     loaded = [load(path) for path in models]
     layouts = [layout_for_predicting(model) for model in loaded if isinstance(model, Tagger)]
     trees = any(isinstance(model, Parser) for model in loaded)
@@ -43,9 +45,9 @@ def run_models(models: Sequence[Path], source: str, *, encoding: str, conllu: bo
         if isinstance(model, Tagger):
             layout = layout_for_predicting(model)
             table = table_of(source, content, encoding=encoding, conllu=as_conllu)
-            if prose:
+            if check_prose:
                 refuse_prose(table, model, layout)
-                prose = False  # what comes next is of our own making
+                check_prose = False  # what comes next is of our own making
             corpus = read_corpus(table, layout, labelled=False, what="the tagger's training file")
             content = write_labels(table, layout, model.predict_labels(corpus))
         else:

@@ -30,8 +30,8 @@ class TaggerFiles:
     columns: Sequence[str] | None
     features: str | None
     conllu: bool | None
-    prose: bool
-    """Whether a file may turn out to be prose."""
+    check_prose: bool
+    """Whether a file that looks like prose is refused."""
 
 
 @one_training
@@ -75,7 +75,7 @@ def train_tagger(options: RunOptions, files: TaggerFiles, **settings: Any) -> No
 def read_files(options: RunOptions, files: TaggerFiles) -> tuple[Layout, Corpus, Corpus | None]:
     def read(path: str) -> Table:
         table = read_table(path, encoding=options.encoding, conllu=files.conllu)
-        if files.prose:
+        if files.check_prose:
             refuse_prose(table)
         return table
 

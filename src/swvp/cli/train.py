@@ -123,7 +123,7 @@ def tagger(
             columns=names(columns),
             features=features,
             conllu=conllu or None,
-            prose=not (not_prose or column is not None),
+            check_prose=column is None and not not_prose,
         ),
         rule=rule,
         beta=beta,

@@ -21,15 +21,19 @@ class Labelled(NamedTuple):
 
 
 def read_labelled(
-    path: str | Path, *columns: int | str, encoding: str = "utf-8", conllu: bool | None = None, prose: bool = True
+    path: str | Path,
+    *columns: int | str,
+    encoding: str = "utf-8",
+    conllu: bool | None = None,
+    check_prose: bool = False,
 ) -> Labelled:
     """Read the words and the given columns: 0-based numbers, negative from the end, or names of CoNLL-U.
 
-    Words are the first column, or FORM. The file is CoNLL-U if `conllu` says so or, by default, its name does. Unless
-    `prose`, a file that looks like it is refused.
+    Words are the first column, or FORM. The file is CoNLL-U if `conllu` says so or, by default, its name does.
+    `check_prose` refuses a file that looks like prose.
     """
     table = read_table(path, encoding=encoding, conllu=conllu)
-    if not prose:
+    if check_prose:
         refuse_prose(table)
     labels = tuple(table.sentences(table.number_of(column)) for column in columns)
     words = table.sentences(CONLLU.index("word") if table.conllu else 0)

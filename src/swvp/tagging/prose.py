@@ -8,6 +8,8 @@ No single sign is sure, and small column files have some of them; so signs are c
     no breaks     no empty line, in three lines or more
     no tags       the last column has more than half as many different strings as the first, in ten lines or more
     same words    words of the first column are often on other lines of the last one, in ten lines or more
+    all different nearly all strings of the last column differ and few begin as the first word does (lemmas would), in
+                  ten lines or more, or in three if there are four columns or more (this sign counts two)
 
 If a tagger reads the file there are two more kinds: a column in which it knows no string, and a number of columns that
 is neither that of its training file nor one less. Columns for sure are fields between tabs, and those whose last one
@@ -29,6 +31,7 @@ __all__ = ["refuse_prose"]
 
 ENOUGH = 3
 SOME_LINES, MANY_LINES = 3, 10
+MANY_COLUMNS = 4
 OFTEN, HALF, NEARLY_ALL = 0.1, 0.5, 0.8
 ENDS = (".", "!", "?", "…", '."', ".”", ".)", "。", "！", "？", "।", "؟", "۔")
 
@@ -40,7 +43,7 @@ def refuse_prose(table: Table, tagger: Any = None, layout: Layout | None = None)
     first, last = table.column(0), table.column(table.width - 1)
     if are_labels(last):
         return
-    found = signs(first, last, sentences=len(table.offsets) - 1)
+    found = signs(first, last, columns=table.width, sentences=len(table.offsets) - 1)
     if tagger is not None and layout is not None:
         found += signs_for(table, tagger, layout)
     if found >= ENOUGH:
@@ -56,7 +59,7 @@ def are_labels(column: Column) -> bool:
     return bool(letters) and all(string.isupper() or is_phrase_label(string) for string in letters)
 
 
-def signs(first: Column, last: Column, *, sentences: int) -> int:
+def signs(first: Column, last: Column, *, columns: int, sentences: int) -> int:
     """How many signs of prose there are in the first and the last column."""
     lines = len(first.ids)
     begin, end = (np.array(column.strings, object)[column.ids] for column in (first, last))
@@ -72,7 +75,14 @@ def signs(first: Column, last: Column, *, sentences: int) -> int:
         + bool(lines >= SOME_LINES and sentences == 1)
         + bool(lines >= MANY_LINES and len(last.strings) > HALF * len(first.strings))
         + bool(lines >= MANY_LINES and np.mean(again) > OFTEN)
+        + 2 * bool(lines >= (SOME_LINES if columns >= MANY_COLUMNS else MANY_LINES) and are_all_different(first, last))
     )
+
+
+def are_all_different(first: Column, last: Column) -> bool:
+    """Whether nearly all strings of the last column differ, without being lemmas of the first."""
+    initials = [np.array([string[:1].lower() for string in column.strings])[column.ids] for column in (first, last)]
+    return len(last.strings) >= NEARLY_ALL * len(last.ids) and bool(np.mean(initials[0] == initials[1]) < HALF)
 
 
 def signs_for(table: Table, tagger: Any, layout: Layout) -> int:
