@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from swvp import DependencyParser
-from swvp.parsing import inspect
+from swvp.parsing import inspect, second_best
 from trees import conllu, toy
 
 X, Y = toy(0, 20)
@@ -42,3 +42,32 @@ def test_a_bounded_search_is_told_in_second_order(fine, monkeypatch):
     assert len(err.splitlines()) == 1
     monkeypatch.setattr("swvp.cli.predicting.LONG", 200)
     assert fine("predict", "model", "new.conllu")[1] == ""
+
+
+def test_other_trees_of_long_sentences_in_second_order_differ_nearby_only(monkeypatch):
+    parser = DependencyParser(
+        order=2, random_state=0, epochs=1, hashed=2**14, prune=False, labels=False, one_root=False
+    ).fit(X, Y)
+    sentence = [word for other in X[:3] for word in other]
+    whole = parser.explain(sentence)
+    monkeypatch.setattr(second_best, "LONG", 5)
+    monkeypatch.setattr(inspect, "LONG", 5)
+    monkeypatch.setattr(second_best, "NEAR", 2)
+    solved = []
+    solve = second_best.OneSentence.solve
+
+    def watch(self, choices):
+        solved.append(choices)
+        return solve(self, choices)
+
+    monkeypatch.setattr(second_best.OneSentence, "solve", watch)
+    nearby = parser.explain(sentence)
+    assert nearby.title == f"{whole.title}, which differs within {inspect.NEAR} words"
+    assert {row[0]: row[1] for row in nearby.rows} == {row[0]: row[1] for row in whole.rows}
+    first, *others = solved
+    assert len(others) == len(sentence)
+    for m, choices in enumerate(others):
+        assert all(len(heads) == 1 for k, heads in enumerate(choices) if abs(k - m) > 2)
+        assert len(choices[m]) == len(first[m]) - 1
+    wins = [{row[0]: row[3] for row in table.rows} for table in (whole, nearby)]
+    assert all(wins[1][word] >= wins[0][word] - 1e-9 for word in wins[0])  # fewer trees to choose from

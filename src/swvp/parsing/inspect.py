@@ -11,13 +11,14 @@ import numpy as np
 from swvp.errors import InputError
 from swvp.parsing.features import columns_of
 from swvp.parsing.probabilities import arc_scores, model_of
-from swvp.parsing.second_best import OneSentence
+from swvp.parsing.second_best import NEAR, OneSentence
 from swvp.parsing.treebank import Treebank
 from swvp.scoring.weights import WeightTable, check_count
 from swvp.structures.operations import Floats
 from swvp.structures.tree.arcs import ArcModel, Arcs
 from swvp.structures.tree.context import Columns
 from swvp.structures.tree.distributions import arc_weights, rescued, table_of, tables_begin, weights_from
+from swvp.structures.tree.dual import LONG
 from swvp.structures.tree.features import node_keys
 from swvp.structures.tree.k_best import best_allowed
 from swvp.structures.tree.names import SentenceColumns, feature_names
@@ -102,7 +103,7 @@ def explain_parts(
     rows: list[tuple[Any, ...]] = []
     for m in words if best is not None else []:
         heads, score = best  # type: ignore[misc]
-        other = sentence.without(heads[m - 1], m)
+        other = sentence.without(heads, m)
         if other is None:
             rows.append((shown[m], shown[heads[m - 1]], NO_HEAD, 0.0, "no other head is left by pruning", 0.0))
             continue
@@ -110,6 +111,8 @@ def explain_parts(
         arc = (shown[m], shown[heads[m - 1]], shown[other[0][m - 1]], score - other[1])
         rows += [(*arc, *part) for part in largest]
     title = "What decided the heads: weight in the tree minus weight in the best tree without the arc"
+    if sentence.n > LONG:
+        title += f", which differs within {NEAR} words"
     return WeightTable(title + some, ("word", "head", "second", "wins by", "feature", "difference"), rows)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from swvp.structures.operations import Floats, Ints
+from swvp.structures.tree.dual import LONG
 from swvp.structures.tree.names import SentenceColumns
 from swvp.structures.tree.part_templates import PartTemplates, parse_part_templates
 from swvp.structures.tree.parts import Candidates, score_heads
@@ -22,10 +23,13 @@ from swvp.structures.tree.plain import is_tree
 from swvp.structures.tree.plain_parts import Part, part_features, parts_of
 from swvp.structures.tree.second import SecondOrder, new_part_model, part_weights, predict_parts, score_all_parts
 
-__all__ = ["OneSentence", "k_best_second"]
+__all__ = ["NEAR", "OneSentence", "k_best_second"]
 
 Choices = list[list[int]]
 """The heads that each word may have."""
+
+NEAR = 50
+"""In a long sentence, the distance from a word within which other words may change their heads with it."""
 
 
 class OneSentence:
@@ -60,10 +64,21 @@ class OneSentence:
             return None
         return heads, float(score_heads(model.room.parts, self.n, np.array(heads, np.int64)))
 
-    def without(self, head: int, m: int) -> tuple[tuple[int, ...], float] | None:
-        """The best tree in which `head` is not the head of m."""
+    def without(self, heads: Sequence[int], m: int) -> tuple[tuple[int, ...], float] | None:
+        """The best tree in which word m does not have the head it has in the tree `heads`.
+
+        In a sentence of more than `LONG` words, only words at most `NEAR` positions from m may change their heads. If
+        that allows no other tree, all words may.
+        """
+        others = [h for h in self.choices[m - 1] if h != heads[m - 1]]
+        if self.n > LONG and others:
+            near = range(max(0, m - 1 - NEAR), min(self.n, m + NEAR))
+            choices = [self.choices[k] if k in near else [head] for k, head in enumerate(heads)]
+            choices[m - 1] = others
+            if (nearby := self.solve(choices)) is not None:
+                return nearby
         choices = list(self.choices)
-        choices[m - 1] = [h for h in choices[m - 1] if h != head]
+        choices[m - 1] = others
         return self.solve(choices)
 
     def weights(self, parts: Sequence[Part], heads: Sequence[Sequence[int]]) -> list[Floats]:

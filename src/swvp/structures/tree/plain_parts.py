@@ -35,14 +35,16 @@ Part = tuple[Any, ...]
 def parts_of(heads: tuple[int, ...]) -> list[Part]:
     """The parts of any choice of heads."""
     found: list[Part] = []
+    children: list[list[int]] = [[] for _ in range(len(heads) + 1)]
     for m, h in enumerate(heads, 1):
         found.append(("arc", h, m))
+        children[h].append(m)
         if h and heads[h - 1] != m:
             found.append(("grandparent", heads[h - 1], h, m))
-    for h in range(len(heads) + 1):
-        for right, side in sides_of(h, len(heads)):
-            chain = [None, *(m for m in side if heads[m - 1] == h), None]
-            found += [("siblings", h, right, m, s) for m, s in pairwise(chain)]
+    for h, modifiers in enumerate(children):
+        left, right = [m for m in reversed(modifiers) if m < h], [m for m in modifiers if m > h]
+        for is_right, nearest_first in ((False, left), (True, right)):
+            found += [("siblings", h, is_right, m, s) for m, s in pairwise([None, *nearest_first, None])]
     return found
 
 
