@@ -93,9 +93,9 @@ def crfsuite(train, test, output, epochs, rule):
 
 
 def swvp(train, test, output, epochs, rule):
-    from swvp.data.files import write_bytes
-    from swvp.data.table import read_table
-    from swvp.tagging.layout import layout_of, read_corpus, write_labels
+    from swvp.io.files import write_bytes
+    from swvp.io.table import read_table
+    from swvp.tagging.columns import layout_of, read_corpus, write_labels
     from swvp.tagging.tagger import Tagger
 
     def learn(path, passes, model):
@@ -135,8 +135,8 @@ def peak():
 
 def run_apart(program, rule, options):
     """One training and tagging in a process of its own; F1 of what it wrote."""
-    from swvp.data.table import read_table
-    from swvp.tagging.evaluate import evaluate_phrases
+    from swvp.evaluation.phrases import evaluate_phrases
+    from swvp.io.table import read_table
 
     with tempfile.TemporaryDirectory() as folder:
         output = str(Path(folder) / "tagged.txt")

@@ -48,7 +48,7 @@ def best(function):
 def stages(parser, treebank):
     """Milliseconds of each stage for a sentence of the treebank, all of one length, and their heads a word."""
     from swvp.parsing.features import columns_of
-    from swvp.structures.tree.second import SecondOrder, new_part_model, predict_parts, score_all_parts
+    from swvp.structures.tree.second_order.model import SecondOrder, new_part_model, predict_parts, score_all_parts
 
     sentences = treebank.number_of_sentences
     nodes = parser._encode(treebank, columns_of(treebank))

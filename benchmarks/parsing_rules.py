@@ -35,11 +35,10 @@ from scipy.stats import spearmanr
 from swvp import __version__
 from swvp.compiled import fingerprint
 from swvp.errors import InputError
+from swvp.evaluation.paired import compare_counts
 from swvp.learning.rule import as_rule
 from swvp.parsing.parser import TREE_BETA, Parser
-from swvp.parsing.part import some
-from swvp.parsing.treebank import read_treebank
-from swvp.scoring.paired import compare_counts
+from swvp.parsing.treebank import read_treebank, some
 
 CSP = "csp"
 HELD_OUT = 0.12

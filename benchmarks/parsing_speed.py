@@ -69,8 +69,8 @@ TURBO_PASSES = 10
 def swvp(options):
     """One training and its parses; what it took."""
     from swvp.cli.predicting import parse
-    from swvp.data.files import write_bytes
-    from swvp.data.table import read_table
+    from swvp.io.files import write_bytes
+    from swvp.io.table import read_table
     from swvp.parsing.parser import Parser
     from swvp.parsing.treebank import WITHOUT_HEADS, read_treebank
 
@@ -194,7 +194,7 @@ def peak():
 def run_apart(script, program, options, rule="csp", labels=False, dry=False):
     """One training and its parses in a process of its own, scored. With `dry` it is only to compile: on DEV."""
     from swvp.errors import InputError
-    from swvp.parsing.evaluate import evaluate_trees
+    from swvp.evaluation.trees import evaluate_trees
     from swvp.parsing.treebank import read_treebank
 
     with tempfile.TemporaryDirectory() as folder:

@@ -17,12 +17,12 @@ from pathlib import Path
 
 import numpy as np
 
-from swvp.data.table import read_table
-from swvp.structures.chain.encode import Columns
-from swvp.tagging.compare import compare
+from swvp.evaluation.phrases import evaluate_phrases, token_accuracy
+from swvp.evaluation.tags import compare
+from swvp.features.encoder import Columns
+from swvp.io.table import read_table
+from swvp.tagging.columns import layout_of, read_corpus
 from swvp.tagging.corpus import Labels
-from swvp.tagging.evaluate import evaluate_phrases, token_accuracy
-from swvp.tagging.layout import layout_of, read_corpus
 from swvp.tagging.rules import RULES as TRIED
 from swvp.tagging.rules import candidates
 from swvp.tagging.tagger import Tagger

@@ -14,7 +14,7 @@ import functools
 import numpy as np
 
 from swvp import StructuredPerceptron, theory
-from swvp.structures.chain.plain import PlainChain
+from swvp.structures import PlainChain
 
 SYMBOLS, LABELS, LENGTH, NOISE = 3, 2, 3, 0.01
 SAMPLES, TEST = 8, 250

@@ -8,8 +8,8 @@ past sessions we learn how much each feature counted, so that the next can be as
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from swvp.estimator import StructuredPerceptron
-from swvp.learning.rule import UpdateRule, as_rule
+from swvp import StructuredPerceptron
+from swvp.rules import UpdateRule, as_rule
 
 PAPERS, TOPICS = 8, 12
 CHAIR = np.array([*np.random.default_rng(0).exponential(size=TOPICS), -2, 0.3])  # what we hope to learn

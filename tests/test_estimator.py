@@ -5,9 +5,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from problems import RememberingChain, random_sequences, separable_sequences
+from helpers.problems import RememberingChain, random_sequences, separable_sequences
 from swvp.errors import InputError
-from swvp.estimator import StructuredPerceptron
+from swvp.estimators import StructuredPerceptron
 from swvp.learning.rule import UpdateRule
 
 

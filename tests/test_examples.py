@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from swvp.estimator import StructuredPerceptron
+from swvp.estimators import StructuredPerceptron
 from swvp.learning import theory
 from swvp.learning.rule import UpdateRule
 

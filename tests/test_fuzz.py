@@ -11,7 +11,7 @@ import pytest
 from fuzz import todays_seed
 from fuzz.mutate import put_together, taken_apart
 from golden.write import FOLDER
-from swvp.storage.container import read_container
+from swvp.io.container import read_container
 
 ROOT = Path(__file__).parent.parent
 SECONDS = {"models": 25, "checkpoints": 12, "corpora": 20, "killing": 25}
@@ -40,7 +40,7 @@ def test_the_catalogue_of_bad_corpora_is_refused_or_read_as_it_says():
 def test_a_failure_is_found_and_told_with_how_to_repeat_it(tmp_path):
     """A loader that trusts a file: the campaign must find it."""
     (tmp_path / "sitecustomize.py").write_text(
-        "import swvp.storage.models as models\nmodels.must = lambda holds, what: None\n"
+        "import swvp.io.model_files as models\nmodels.must = lambda holds, what: None\n"
     )
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     environment["PYTHONPATH"] = os.pathsep.join([str(tmp_path), environment.get("PYTHONPATH", "")])

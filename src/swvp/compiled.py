@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numba
 from numba.extending import overload
 
-from swvp import __version__
+from swvp._version import __version__
 from swvp.cache import KernelCache
 
 __all__ = [
@@ -37,7 +37,7 @@ __all__ = [
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-COMPILED_FOLDERS = ("data", "learning", "structures")
+COMPILED_FOLDERS = ("features", "io", "learning", "structures")
 
 
 @functools.cache

@@ -23,7 +23,7 @@ import numpy as np
 
 import swvp
 from swvp import DependencyParser, SequenceTagger
-from swvp.experiments.synthetic import Settings, make_dataset, train_once, training_runs
+from swvp.studies.synthetic.study import Settings, make_dataset, train_once, training_runs
 
 SOURCE = Path(swvp.__file__).parent
 DECORATORS = {"borrowing", "inner", "inlined"}

@@ -12,9 +12,9 @@ from typing import Annotated
 
 import typer
 
-from swvp import __version__
+from swvp._version import __version__
 from swvp.cli import evaluate, experiment, inspect, predict, train
-from swvp.cli.missing import Command
+from swvp.cli.options import Command
 from swvp.cli.streams import guard_streams, tell
 from swvp.errors import InputError
 

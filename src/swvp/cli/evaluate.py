@@ -13,7 +13,7 @@ from swvp.cli.streams import tell
 from swvp.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
-    from swvp.tagging.scores import TagScores
+    from swvp.evaluation.tags import TagScores
 
 __all__ = ["EXAMPLES", "evaluate"]
 
@@ -77,11 +77,10 @@ def evaluate(
 
     Trees are scored as the CoNLL scorers do: UAS, LAS, with and without punctuation, by label, length and more.
     """
-    from swvp.data.table import check_encoding, is_conllu
-    from swvp.tagging.align import check_same_tokens
-    from swvp.tagging.labelled import Labelled, read_labelled
-    from swvp.tagging.layout import TARGETS
-    from swvp.tagging.scores import evaluate_tags
+    from swvp.evaluation.tags import evaluate_tags
+    from swvp.io.table import check_encoding, is_conllu
+    from swvp.tagging.columns import TARGETS
+    from swvp.tagging.labelled import Labelled, check_same_tokens, read_labelled
 
     files = [path for path in (gold, predicted, compare, train) if path is not None]
     if [str(path) for path in files].count("-") > 1:
@@ -146,7 +145,7 @@ def evaluate(
     results: dict[str, Any] = {"gold": str(gold), "predicted": str(predicted or gold), "scores": scores.as_dict()}
     against = None
     if compare is not None:
-        from swvp.tagging.compare import compare as compare_labels
+        from swvp.evaluation.tags import compare_tags as compare_labels
 
         other = read(compare, column)
         check_same_tokens(gold, tokens, compare, other)
@@ -163,7 +162,7 @@ def evaluate(
     if write_json(json_file, results):
         return
 
-    from swvp.report.scores import print_comparison, print_confusions, print_scores
+    from swvp.cli.score_tables import print_comparison, print_confusions, print_scores
 
     console = new_console()
     print_scores(console, scores)
@@ -175,7 +174,7 @@ def evaluate(
 
 def strange_labels(scores: TagScores) -> Iterator[str]:
     """What should be told about the labels: phrases of labels that conlleval does not know, nothing in common."""
-    from swvp.tagging.evaluate import is_phrase_label
+    from swvp.evaluation.phrases import is_phrase_label
 
     strange = [label for label in scores.confusion.labels if not is_phrase_label(label)]
     if scores.phrases is not None and strange:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from swvp.errors import InputError
-from swvp.storage.files import cannot_write
-from swvp.storage.lock import exclusive
+from swvp.io.files import cannot_write
+from swvp.io.lock import exclusive
 
 __all__ = ["one_training"]
 

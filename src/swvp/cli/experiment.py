@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from swvp.cli import options
-from swvp.cli.values import floats, integers, names
+from swvp.cli.options import floats, integers, names
 
 __all__ = ["app"]
 
@@ -114,7 +114,7 @@ def synthetic(
     import dataclasses
 
     from swvp.cli.study import load_python, run_synthetic
-    from swvp.experiments.synthetic import FULL, QUICK
+    from swvp.studies.synthetic.study import FULL, QUICK
 
     given: dict[str, Any] = {
         "loaded": None if load is None else load_python(load),
@@ -221,8 +221,8 @@ def parsing(
     Ctrl-C keeps what is finished; the same command goes on from there.
     """
     from swvp.cli.study import load_python, run_parsing
-    from swvp.experiments.parsing import PAPER, QUICK, Settings
-    from swvp.experiments.treebanks import find_sources
+    from swvp.studies.parsing.study import PAPER, QUICK, Settings
+    from swvp.studies.parsing.treebanks import find_sources
 
     given: dict[str, Any] = {
         "loaded": None if load is None else load_python(load),

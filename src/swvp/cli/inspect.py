@@ -53,12 +53,12 @@ def inspect(
 ) -> None:
     """Show what a model is, its heaviest features, or why it labels or parses a sentence as it does."""
     from swvp.cli.output import new_console
+    from swvp.cli.score_tables import table
     from swvp.errors import InputError
     from swvp.escaping import escaped
-    from swvp.parsing import model as parsers
-    from swvp.report.scores import table
-    from swvp.scoring.weights import WeightTable
-    from swvp.storage.container import kind_of
+    from swvp.io.container import kind_of
+    from swvp.parsing import persistence as parsers
+    from swvp.tables import WeightTable
     from swvp.tagging.tagger import Tagger
 
     if sentence is not None and explain is not None:
@@ -105,8 +105,8 @@ def inspect(
 def explained(tagger: Any, source: str, encoding: str, conllu: bool) -> Any:
     """What decides the labels of the first sentence of a file."""
     from swvp.cli.predicting import read_sentences
-    from swvp.data.table import is_conllu, read_table
-    from swvp.tagging.layout import layout_for_predicting, read_corpus
+    from swvp.io.table import is_conllu, read_table
+    from swvp.tagging.columns import layout_for_predicting, read_corpus
 
     layout = layout_for_predicting(tagger)
     if layout.conllu:

@@ -13,7 +13,7 @@ from swvp.cli.streams import tell
 from swvp.errors import InputError
 from swvp.parsing.parser import Parser
 from swvp.parsing.treebank import Treebank, treebank_of, treebank_of_table
-from swvp.scoring.weights import WeightTable
+from swvp.tables import WeightTable
 
 __all__ = ["described_parser", "load_to_inspect", "tables_of_sentence"]
 

@@ -1,13 +1,20 @@
-"""Owns the options that the commands for training share: each is declared once, as the type of a parameter."""
+"""Owns the options that the commands for training share: each is declared once, as the type of a parameter.
+
+Owns reading lists of values from options: "1,2,3" and "0.5:5:0.5".
+
+Owns what is said where a command lacks arguments or options: all of them at once.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
-from swvp.data.files import MAX_BYTES, set_max_bytes
+from swvp.errors import InputError
+from swvp.io.files import MAX_BYTES, set_max_bytes
 
 __all__ = [
     "MAX_BYTES",
@@ -16,6 +23,7 @@ __all__ = [
     "Betas",
     "C",
     "Checkpoint",
+    "Command",
     "Dev",
     "Encoding",
     "Epochs",
@@ -33,6 +41,9 @@ __all__ = [
     "Seed",
     "Train",
     "Tune",
+    "floats",
+    "integers",
+    "names",
 ]
 
 
@@ -75,3 +86,63 @@ Checkpoint = Annotated[
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start anew, whatever checkpoint there is.")]
 Load = Annotated[Path | None, typer.Option(help="A Python file of yours to run first; it may register a γ or a JJ.")]
+
+
+def names(text: str | None) -> tuple[str, ...] | None:
+    """The parts between commas; None stays None.
+
+    >>> names("csp, a-wm")
+    ('csp', 'a-wm')
+    """
+    return None if text is None else tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def integers(option: str, text: str | None) -> tuple[int, ...] | None:
+    """Whole numbers between commas."""
+    try:
+        return None if text is None else tuple(int(part) for part in names(text) or ())
+    except ValueError:
+        raise InputError(f"--{option} takes whole numbers between commas, not '{text}'") from None
+
+
+def floats(option: str, text: str | None) -> tuple[float, ...] | None:
+    """Numbers between commas, or FIRST:LAST:STEP.
+
+    >>> floats("betas", "0.5:2:0.5")
+    (0.5, 1.0, 1.5, 2.0)
+    """
+    if text is None:
+        return None
+    try:
+        if ":" not in text:
+            return tuple(float(part) for part in names(text) or ())
+        first, last, step = (float(part) for part in text.split(":"))
+        count = int((last - first) / step + 1e-9) + 1
+        if not 1 <= count <= 10_000:
+            raise ValueError
+        return tuple(round(first + step * k, 10) for k in range(count))
+    except (ValueError, ZeroDivisionError, OverflowError):
+        raise InputError(f"--{option} takes numbers between commas, or FIRST:LAST:STEP, not '{text}'") from None
+
+
+class Command(TyperCommand):
+    """A command that names everything that is missing, not only the first."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            if type(error).__name__ != "MissingParameter":
+                raise
+            values, _, _ = self.make_parser(ctx).parse_args(args=given)
+            missing = [param for param in self.get_params(ctx) if param.required and not values.get(param.name or "")]
+            if len(missing) < 2:
+                raise
+            return ctx.fail(f"Missing {' and '.join(map(hint, missing))}.")  # type: ignore[no-any-return]
+
+
+def hint(param: Any) -> str:
+    """An argument or option as messages name it."""
+    names = param.opts if param.param_type_name == "option" else [param.metavar or str(param.name).upper()]
+    return f"{param.param_type_name} " + " / ".join(f"'{name}'" for name in names)

@@ -50,7 +50,7 @@ def write_json(path: str | Path | None, results: dict[str, Any]) -> bool:
     """Write results to a file, if one is asked for. Whether that is all: to standard output nothing else goes."""
     if path is None:
         return False
-    from swvp.data.files import write_bytes
+    from swvp.io.files import write_bytes
 
     text = json.dumps(results, indent=1) + "\n"
     write_bytes(path, text.encode())

@@ -11,16 +11,16 @@ from swvp.cache import is_on_disk
 from swvp.cli.exclusive import one_training
 from swvp.cli.output import new_console
 from swvp.cli.training import Run, RunOptions, check_run, kept_pass, tell_unseen
-from swvp.parsing.evaluate import evaluate_trees
+from swvp.evaluation.trees import evaluate_trees
+from swvp.features.arc_templates import PRESETS, parse_arc_templates
+from swvp.features.part_templates import PART_PRESETS, parse_part_templates
+from swvp.features.templates import read_templates
 from swvp.parsing.parser import MARGIN, Parser, has_one_root, margin_note
 from swvp.parsing.rules import candidates
 from swvp.parsing.treebank import Treebank, read_treebank
-from swvp.structures.chain.templates import read_templates
-from swvp.structures.tree.arcs import predict_all
-from swvp.structures.tree.part_templates import PART_PRESETS, parse_part_templates
+from swvp.structures.tree.first_order.model import predict_all
 from swvp.structures.tree.pruner import learn
-from swvp.structures.tree.second import predict_parts
-from swvp.structures.tree.templates import PRESETS, parse_arc_templates
+from swvp.structures.tree.second_order.model import predict_parts
 
 __all__ = ["train_parser"]
 

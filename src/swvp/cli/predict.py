@@ -50,7 +50,7 @@ def predict(
 ) -> None:
     """Label sentences with a trained tagger, parse them with a trained parser, or one after the other."""
     from swvp.cli.predicting import run_models
-    from swvp.data.files import write_bytes
+    from swvp.io.files import write_bytes
 
     if jobs < 1:
         raise InputError(f"jobs must be at least 1, not {jobs}")

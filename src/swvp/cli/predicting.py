@@ -8,17 +8,17 @@ from pathlib import Path
 import numpy as np
 
 from swvp.cli.streams import tell
-from swvp.data.files import read_bytes
-from swvp.data.table import Table, is_conllu, table_of
 from swvp.errors import InputError
-from swvp.parsing import model as parsers
+from swvp.io.container import kind_of
+from swvp.io.files import read_bytes
+from swvp.io.table import Table, is_conllu, table_of
+from swvp.parsing import persistence as parsers
 from swvp.parsing.parser import Parser
 from swvp.parsing.tokens import EMPTY
 from swvp.parsing.treebank import WITHOUT_HEADS, Treebank, treebank_of_table, write_trees
-from swvp.storage.container import kind_of
-from swvp.structures.tree.dual import LONG
-from swvp.tagging import model as taggers
-from swvp.tagging.layout import layout_for_predicting, read_corpus, write_labels
+from swvp.structures.tree.decoding.dual_decomposition import LONG
+from swvp.tagging import persistence as taggers
+from swvp.tagging.columns import layout_for_predicting, read_corpus, write_labels
 from swvp.tagging.prose import refuse_prose
 from swvp.tagging.tagger import Tagger
 

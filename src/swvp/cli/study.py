@@ -15,23 +15,24 @@ from rich.console import Console
 from swvp.cli.streams import tell
 from swvp.cli.watch import run_watched
 from swvp.errors import InputError
-from swvp.storage.files import is_special
+from swvp.io.files import is_special
 
 if TYPE_CHECKING:
-    from swvp.experiments import parsing, synthetic
-    from swvp.experiments.parsing_summary import OrderSummary
+    from swvp.studies.parsing import study as parsing
+    from swvp.studies.parsing.summary import OrderSummary
+    from swvp.studies.synthetic import study as synthetic
 
 __all__ = ["cores", "load_python", "run_parsing", "run_synthetic"]
 
 
 def run_synthetic(settings: synthetic.Settings, folder: Path, *, jobs: int | None, fresh: bool) -> None:
     """The synthetic study in `folder`."""
-    from swvp.experiments import synthetic
-    from swvp.experiments.summary import summarise
-    from swvp.report.terminal import print_tables
+    from swvp.studies.synthetic import study as synthetic
+    from swvp.studies.synthetic.summary import summarise
+    from swvp.studies.synthetic.terminal import print_tables
 
     def render(results: dict[str, Any]) -> str:
-        from swvp.report.html import render
+        from swvp.studies.synthetic.page import render
 
         return render(results)
 
@@ -43,7 +44,7 @@ def run_synthetic(settings: synthetic.Settings, folder: Path, *, jobs: int | Non
 
 def run_parsing(settings: parsing.Settings, folder: Path, *, jobs: int | None, fresh: bool) -> None:
     """The parsing study in `folder`."""
-    from swvp.experiments import parsing
+    from swvp.studies.parsing import study as parsing
 
     sampled = [source.name for source in settings.treebanks if settings.samples(source)]
     if sampled and not settings.sample_dev:
@@ -51,14 +52,14 @@ def run_parsing(settings: parsing.Settings, folder: Path, *, jobs: int | None, f
     summaries: list[OrderSummary] = []
 
     def render(results: dict[str, Any]) -> str:
-        from swvp.experiments.parsing_summary import summarise
-        from swvp.report.parsing_html import render
+        from swvp.studies.parsing.page import render
+        from swvp.studies.parsing.summary import summarise
 
         summaries.extend(summarise(results))
         return render(results, summaries)
 
     def show(console: Console, results: dict[str, Any]) -> None:
-        from swvp.report.parsing_terminal import print_parsing
+        from swvp.studies.parsing.terminal import print_parsing
 
         print_parsing(console, results, summaries)
 

@@ -9,12 +9,12 @@ from typing import Any
 from swvp.cli.exclusive import one_training
 from swvp.cli.output import new_console
 from swvp.cli.training import Run, RunOptions, check_run, kept_pass, tell_unseen
-from swvp.data.table import Table, is_conllu, read_table
 from swvp.errors import InputError
-from swvp.structures.chain.templates import PRESETS, parse_templates, read_templates
+from swvp.features.templates import PRESETS, parse_templates, read_templates
+from swvp.io.table import Table, is_conllu, read_table
+from swvp.tagging.columns import NO_TARGET, Layout, check_column_options, conllu_layout, layout_of, read_corpus
 from swvp.tagging.corpus import Corpus
 from swvp.tagging.defaults import presets_for
-from swvp.tagging.layout import NO_TARGET, Layout, check_column_options, conllu_layout, layout_of, read_corpus
 from swvp.tagging.prose import refuse_prose
 from swvp.tagging.rules import candidates
 from swvp.tagging.tagger import Tagger

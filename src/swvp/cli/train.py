@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from swvp.cli import options
-from swvp.cli.missing import Command
-from swvp.cli.values import names
+from swvp.cli.options import Command, names
 from swvp.errors import InputError
 
 __all__ = ["app"]

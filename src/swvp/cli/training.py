@@ -29,13 +29,13 @@ import typer
 from rich.console import Console
 
 from swvp.cache import is_on_disk
+from swvp.cli.options import floats, names
 from swvp.cli.study import cores, load_python
-from swvp.cli.values import floats, names
-from swvp.data.table import check_encoding
 from swvp.errors import InputError
+from swvp.io.files import cannot_write, is_special, remove_leftovers
+from swvp.io.table import check_encoding
 from swvp.learning.perceptron import Epoch, sweep
 from swvp.learning.rule import UpdateRule
-from swvp.storage.files import cannot_write, is_special, remove_leftovers
 from swvp.training.checkpoint import Data, remove_checkpoint, resume, save_checkpoint, stamp
 from swvp.training.training import Progress, Training
 

@@ -23,7 +23,7 @@ def evaluate_tree_files(
     encoding: str,
 ) -> None:
     """Score the trees of files in CoNLL-U or CoNLL-X."""
-    from swvp.parsing.evaluate import compare_trees, evaluate_trees
+    from swvp.evaluation.trees import compare_trees, evaluate_trees
     from swvp.parsing.treebank import Treebank, read_treebank
 
     if predicted is None:
@@ -62,8 +62,7 @@ def evaluate_tree_files(
     if write_json(json_file, results):
         return
 
-    from swvp.report.scores import print_confusions
-    from swvp.report.trees import print_tree_comparison, print_trees
+    from swvp.cli.score_tables import print_confusions, print_tree_comparison, print_trees
 
     console = new_console()
     print_trees(console, scores)

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from swvp.cli.output import new_console
-from swvp.experiments.journal import NAME as JOURNAL
-from swvp.storage.files import write_whole
+from swvp.io.files import write_whole
+from swvp.studies.common.journal import NAME as JOURNAL
 
 __all__ = ["Watch", "run_watched"]
 

@@ -26,8 +26,9 @@ from swvp.learning.substructures import (
     room,
 )
 from swvp.structures.exact import GRID, grid_of
-from swvp.structures.operations import Floats, Ints, heads, labels
-from swvp.structures.python import as_heads, wrong_positions
+from swvp.structures.generic import as_heads, wrong_positions
+from swvp.structures.operations import heads, labels
+from swvp.types import Floats, Ints
 
 __all__ = ["CompiledMira", "CompiledRule", "PythonRule", "define_substructures", "prepare", "set_gamma", "sets_of"]
 

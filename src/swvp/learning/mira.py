@@ -18,7 +18,7 @@ import numpy as np
 from swvp.compiled import kernel
 from swvp.learning.counts import MISTAKES, NON_VIOLATING, UPDATES, VIOLATING, WRONG_POSITIONS
 from swvp.learning.gamma import RELATIVE_ZERO
-from swvp.learning.sparse import dot, table
+from swvp.learning.step import dot, table
 from swvp.structures.exact import on_grid
 from swvp.structures.operations import add, best_outputs, counts_features, direction, keep, longest, margins
 

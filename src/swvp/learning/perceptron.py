@@ -45,6 +45,7 @@ from swvp.learning.rule import UpdateRule
 from swvp.learning.step import step_length
 from swvp.learning.substructures import MOST_SETS, OF_HEADS
 from swvp.structures.exact import grid_of, on_grid
+from swvp.structures.generic import PythonProblem, as_heads
 from swvp.structures.operations import (
     add,
     best_outputs,
@@ -59,7 +60,6 @@ from swvp.structures.operations import (
     margins,
     norm,
 )
-from swvp.structures.python import PythonProblem, as_heads
 
 __all__ = ["COUNTS", "Epoch", "check_structure", "generator", "passes"]
 

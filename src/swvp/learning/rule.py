@@ -15,7 +15,7 @@ from swvp.checks import is_real, is_whole, shown
 from swvp.errors import InputError, unknown_name
 from swvp.learning.gamma import GAMMAS
 from swvp.learning.substructures import SUBSTRUCTURES
-from swvp.structures.operations import Floats
+from swvp.types import Floats
 
 __all__ = ["APPROACHES", "PAPER_RULES", "STEPS", "UpdateRule", "as_rule", "register_gamma", "register_substructures"]
 
@@ -85,7 +85,7 @@ class UpdateRule:
     literal : update as Algorithm 1 and the formulas of γ say, also where nothing is a violation: CSP where the search
         missed a better y, a balanced γ where I^v is empty or has no weight. Otherwise these update nothing or back off
     parts : of second-order trees: Δφ of a sub-structure is that of the parts of its own words, gold less predicted,
-        instead of Δφ(x, y, m^J) (see `swvp.structures.tree.own_parts`)
+        instead of Δφ(x, y, m^J) (see `swvp.structures.tree.second_order.word_parts`)
     then : (N, rule): this rule for the first N epochs, then the other one
 
     >>> UpdateRule(gamma="wm", approach="aggressive", substructures="segments", step="sqrt").name

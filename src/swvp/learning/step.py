@@ -1,4 +1,8 @@
-"""Owns how long an update is: w += step · d with d = Σγ(m^J) Δφ(x, y, m^J) and Σγ = 1.
+"""Owns sums over sparse vectors, given as pairs (feature, value) in which a feature may come more than once.
+
+A table of open addressing holds the sum of each feature: a power of two of places, at most half of them taken.
+
+Owns how long an update is: w += step · d with d = Σγ(m^J) Δφ(x, y, m^J) and Σγ = 1.
 
     unit    1, the paper's
     sqrt    √m, for m mixed assignments with γ > 0
@@ -14,13 +18,59 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from swvp.compiled import borrowing, implement, in_python, kernel, operation
 from swvp.learning.example import CompiledMira, CompiledRule, PythonRule
 from swvp.learning.gamma import weighted_margin
-from swvp.learning.sparse import squared_norm
-from swvp.structures.operations import Floats, Ints, direction, margins
+from swvp.structures.operations import direction, margins
+from swvp.types import Floats, Ints
 
 __all__ = ["step_length"]
+
+FREE = -1
+
+
+@kernel
+def table(first, last, features, values):
+    """The table of the pairs first:last: the features, FREE at places not taken, and their sums."""
+    places = 8
+    while places < 2 * (last - first):
+        places *= 2
+    keys, sums = np.full(places, FREE), np.zeros(places)
+    for p in range(first, last):
+        at = place(keys, features[p])
+        keys[at] = features[p]
+        sums[at] += values[p]
+    return keys, sums
+
+
+@kernel
+def place(keys, feature):
+    """Where a feature is, or would be put."""
+    at = (feature * 2654435761 >> 15) & (len(keys) - 1)
+    while keys[at] != feature and keys[at] != FREE:
+        at = (at + 1) & (len(keys) - 1)
+    return at
+
+
+@kernel
+def squared_norm(size, features, values):
+    """‖v‖²: values of the same feature are added before they are squared."""
+    _, sums = table(0, size, features, values)
+    total = 0.0
+    for at in range(len(sums)):
+        total += sums[at] * sums[at]
+    return total
+
+
+@kernel
+def dot(keys, sums, first, last, features, values):
+    """The inner product of a table's vector with the pairs first:last of another one."""
+    total = 0.0
+    for p in range(first, last):
+        total += sums[place(keys, features[p])] * values[p]
+    return total
 
 
 @operation

@@ -32,9 +32,9 @@ from scipy.optimize import minimize_scalar
 from swvp.errors import InputError
 from swvp.learning.example import sets_of
 from swvp.learning.rule import POWERS, Substructures, UpdateRule, as_rule
-from swvp.learning.smallest_bound import Slacks, convex_minimum, local_minimum, nearest_point, slacks_of
-from swvp.structures.operations import Floats
-from swvp.structures.python import EnumerableProblem, Label, mixed_assignment, wrong_positions
+from swvp.learning.theorem_2 import Slacks, convex_minimum, local_minimum, nearest_point, slacks_of
+from swvp.structures.generic import EnumerableProblem, Label, mixed_assignment, wrong_positions
+from swvp.types import Floats
 
 __all__ = [
     "ErrorBound",

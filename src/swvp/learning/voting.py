@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from swvp.structures.operations import Floats, Ints
-from swvp.structures.python import Label, Problem, PythonModel, predict
+from swvp.structures.generic import Label, Problem, PythonModel, predict
+from swvp.types import Floats, Ints
 
 __all__ = ["Hypotheses", "Recorder", "changes_of", "vote"]
 

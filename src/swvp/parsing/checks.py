@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.data.table import CONLLU, Column, Table
 from swvp.errors import InputError
+from swvp.io.table import CONLLU, Column, Table
 
 __all__ = ["Heads", "Ints", "check_ids", "check_ranges", "check_trees", "heads_of", "positions", "sizes"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from swvp.features.arc_templates import PRESETS, ArcTemplate, parse_arc_templates
+from swvp.features.context import Columns, with_context
+from swvp.features.part_templates import PART_PRESETS, PartTemplates, parse_part_templates
 from swvp.parsing.treebank import Treebank
-from swvp.structures.tree.context import Columns, with_context
-from swvp.structures.tree.part_templates import PART_PRESETS, PartTemplates, parse_part_templates
-from swvp.structures.tree.templates import PRESETS, ArcTemplate, parse_arc_templates
 from swvp.training.options import lines_of
 
 __all__ = ["chosen_features", "chosen_parts", "columns_of"]

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from swvp.data.table import Column
 from swvp.errors import InputError
+from swvp.io.table import Column
 from swvp.parsing.checks import check_trees
 from swvp.parsing.tokens import check_lists
 from swvp.parsing.tree import DependencyTree

@@ -2,6 +2,8 @@
 
 The labels of the children of a head, from left to right, are a linear chain (`swvp.structures.chain.attributes`): what
 one word is to its head says what its siblings can be.
+
+Owns learning labels batch by batch: a labeller that goes on from the weights and labels of another.
 """
 
 from __future__ import annotations
@@ -12,25 +14,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.data.table import Column
 from swvp.errors import InputError
+from swvp.features.label_templates import LABELS, parse_label_templates
+from swvp.io.memory import Memory
+from swvp.io.model_files import ROWS as ROW_ARRAYS
+from swvp.io.model_files import by_rows, from_rows, must, strings
+from swvp.io.table import Column
 from swvp.learning.rule import UpdateRule
 from swvp.parsing.checks import Heads
 from swvp.parsing.treebank import Treebank
-from swvp.storage.memory import Memory
-from swvp.storage.models import ROWS as ROW_ARRAYS
-from swvp.storage.models import by_rows, from_rows, must, strings
-from swvp.structures.chain.attributes import AttributeChain, new_model, predict_all
+from swvp.structures.chain.attributes import AttributeChain, new_model, predict_all, take_over
 from swvp.structures.chain.likelihood import distributions
 from swvp.structures.chain.marginals import new_room, transitions
 from swvp.structures.chain.sequences import Ids
-from swvp.structures.operations import Floats, Ints, refresh
-from swvp.structures.tree.children import Words, attributes_of, children_of, encode_words, label_tables
-from swvp.structures.tree.label_templates import LABELS, parse_label_templates
+from swvp.structures.operations import refresh
+from swvp.structures.tree.labels import Words, attributes_of, children_of, encode_words, label_tables
 from swvp.training.options import in_shares
-from swvp.training.training import Training, Weights
+from swvp.training.training import Training, Weights, sum_of, weight_names
+from swvp.types import Floats, Ints
 
-__all__ = ["LABEL_ARRAYS", "LabelDevelopment", "Labeller"]
+__all__ = ["LABEL_ARRAYS", "LabelDevelopment", "Labeller", "more_labels"]
 
 LABEL_ARRAYS = {"label_transitions", *(f"label_{name}" for name in ROW_ARRAYS)}
 """The names of its arrays in a model file."""
@@ -44,7 +47,7 @@ BLOCK = 2000
 class Labeller:
     """Labels of arcs: `start` makes a training, `finish` takes its weights.
 
-    `features` are templates (see `swvp.structures.tree.label_templates`), `rows` how many rows of weights they share,
+    `features` are templates (see `swvp.features.label_templates`), `rows` how many rows of weights they share,
     a power of 2.
     """
 
@@ -236,3 +239,35 @@ def numbered(labels: Column, classes: Sequence[str]) -> Ints:
     """Labels as numbers into `classes`; those that are not there are len(classes)."""
     number = {label: k for k, label in enumerate(classes)}
     return np.array([number.get(label, len(number)) for label in labels.strings], np.int64)[labels.ids]
+
+
+def more_labels(
+    known: Labeller | None,
+    before: Training | None,
+    treebank: Treebank,
+    *,
+    rule: UpdateRule,
+    orders: np.random.Generator,
+) -> tuple[Labeller, Training]:
+    """A labeller and its training on one more batch; labels that are new come after those known.
+
+    It goes on from the training of the batch before, with its sums for averaging, or from the weights of `known`, which
+    stays as it is.
+    """
+    if known is None:
+        labeller = Labeller()
+        return labeller, labeller.start(treebank, rule=rule, average=True, orders=orders)
+    labeller = Labeller([template.text for template in known.templates], known.rows)
+    training = labeller.start(treebank, rule=rule, average=True, orders=orders)
+    classes = [*known.classes, *(label for label in labeller.classes if label not in known.classes)]
+    numbers = np.array([classes.index(label) for label in labeller.classes], np.uint32)
+    old = known.weights
+    if before is not None:
+        names = weight_names(before.model)
+        old = {part: getattr(before.model, part) for name in names for part in (name, sum_of(name))}
+        training.clock, training.largest, training.orders = before.clock, before.largest, before.orders
+    problem = training.problem._replace(y=numbers[training.problem.y])
+    model = new_model(labeller.rows, len(classes), int(np.diff(problem.offsets).max()))
+    take_over(model, old, len(known.classes))
+    training.problem, training.model, labeller.classes = problem, model, classes
+    return labeller, training

@@ -13,33 +13,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp.checks import shown
-from swvp.data.table import Column
 from swvp.errors import InputError
+from swvp.features.context import Columns
+from swvp.features.part_templates import PartTemplates
+from swvp.io.table import Column
 from swvp.learning.perceptron import Epoch, check_structure, generator
 from swvp.learning.rule import UpdateRule, as_rule
-from swvp.parsing.asking import ParserAsking
-from swvp.parsing.batches import more_labels
 from swvp.parsing.features import chosen_features, chosen_parts, columns_of
 from swvp.parsing.input import Sentences, treebank_from
-from swvp.parsing.labeller import Labeller
-from swvp.parsing.model import MOST_WEIGHTS, load_parser, save_parser
+from swvp.parsing.labeller import Labeller, more_labels
+from swvp.parsing.persistence import MOST_WEIGHTS, load_parser, save_parser
 from swvp.parsing.pruner import EPOCHS, MOST, Pruner, check_pruning, kept
-from swvp.parsing.results import trees_of
+from swvp.parsing.questions import ParserAsking
 from swvp.parsing.rules import DEFAULT_RULES
 from swvp.parsing.second_order import all_slots, candidates_of, predict_second
+from swvp.parsing.tree import trees_of
 from swvp.parsing.treebank import Treebank
 from swvp.structures.exact import GRID, on_grid
-from swvp.structures.operations import Floats, refresh
-from swvp.structures.tree.arcs import ArcModel, Arcs, Heads, decode, new_model, predict_all
-from swvp.structures.tree.context import Columns
-from swvp.structures.tree.distributions import rescued
-from swvp.structures.tree.encode import Keys, Nodes, Tables, encode, ranks_of, tables_of
-from swvp.structures.tree.part_features import PartTables, part_tables
-from swvp.structures.tree.part_templates import PartTemplates
-from swvp.structures.tree.pruning import Pruned, all_allowed, forbidden, longest_arcs, pruned, widened
-from swvp.structures.tree.second import SecondOrder, new_part_model
+from swvp.structures.operations import refresh
+from swvp.structures.tree.encoding import Keys, Nodes, Tables, encode, ranks_of, tables_of
+from swvp.structures.tree.first_order.distributions import rescued
+from swvp.structures.tree.first_order.model import ArcModel, Arcs, Heads, decode, new_model, predict_all
+from swvp.structures.tree.second_order.features import PartTables, part_tables
+from swvp.structures.tree.second_order.model import SecondOrder, new_part_model
+from swvp.structures.tree.tag_pruning import Pruned, all_allowed, forbidden, longest_arcs, pruned, widened
 from swvp.training.options import TrainingOptions, in_shares, not_fitted
 from swvp.training.training import Training, Watch, Weights, ignore
+from swvp.types import Floats
 
 __all__ = ["TREE_BETA", "Parser"]
 

@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 
 from swvp.errors import InputError, unknown_name
 from swvp.parsing.treebank import Treebank
-from swvp.scoring.weights import check_count
-from swvp.structures.operations import Floats, Ints
-from swvp.structures.tree.arcs import ArcModel, Arcs, new_model
-from swvp.structures.tree.distributions import distributions, rescued, score_all, table_of, tables_begin
-from swvp.structures.tree.k_best import k_best
+from swvp.structures.tree.decoding.k_best import k_best
+from swvp.structures.tree.first_order.distributions import distributions, rescued, score_all, table_of, tables_begin
+from swvp.structures.tree.first_order.model import ArcModel, Arcs, new_model
 from swvp.structures.tree.projective import not_projective
-from swvp.structures.tree.pruning import forbidden
+from swvp.structures.tree.tag_pruning import forbidden
+from swvp.tables import check_count
 from swvp.training.options import in_shares
 from swvp.training.temperature import LEAST, lowest_loss
+from swvp.types import Floats, Ints
 
 __all__ = ["Distribution", "arc_scores", "best_temperature", "distribution", "k_best_heads", "model_of"]
 

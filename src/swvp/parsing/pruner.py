@@ -16,17 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp.errors import InputError
-from swvp.storage.memory import Memory
-from swvp.storage.models import filled, must, sparse, strings
-from swvp.structures.operations import Floats, Ints
-from swvp.structures.tree.arcs import Heads
-from swvp.structures.tree.encode import Nodes, Slot, Tables, tables_of
-from swvp.structures.tree.features import Room, new_room
-from swvp.structures.tree.parts import Candidates
+from swvp.features.arc_templates import PRESETS, parse_arc_templates
+from swvp.io.memory import Memory
+from swvp.io.model_files import filled, must, sparse, strings
+from swvp.structures.tree.encoding import Nodes, Slot, Tables, tables_of
+from swvp.structures.tree.first_order.features import Room, new_room
+from swvp.structures.tree.first_order.model import Heads
 from swvp.structures.tree.pruner import SMALL, keep_heads, learn
-from swvp.structures.tree.pruning import Pruned, all_allowed
-from swvp.structures.tree.templates import PRESETS, parse_arc_templates
+from swvp.structures.tree.second_order.parts import Candidates
+from swvp.structures.tree.tag_pruning import Pruned, all_allowed
 from swvp.training.options import in_shares
+from swvp.types import Floats, Ints
 
 __all__ = ["MOST", "Pruner", "check_pruning", "kept"]
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from swvp.parsing.pruner import Pruner
-from swvp.structures.operations import Floats, Ints
-from swvp.structures.tree.arcs import Heads
-from swvp.structures.tree.encode import Keys, Nodes, Slot, slots_of
-from swvp.structures.tree.parts import Candidates
-from swvp.structures.tree.second import SecondOrder, new_part_model, predict_parts
+from swvp.structures.tree.encoding import Keys, Nodes, Slot, slots_of
+from swvp.structures.tree.first_order.model import Heads
+from swvp.structures.tree.second_order.model import SecondOrder, new_part_model, predict_parts
+from swvp.structures.tree.second_order.parts import Candidates
 from swvp.training.options import in_shares
+from swvp.types import Floats, Ints
 
 __all__ = ["all_heads", "all_slots", "candidates_of", "predict_second"]
 

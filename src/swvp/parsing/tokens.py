@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.data.table import Column
 from swvp.errors import InputError, unknown_name
+from swvp.io.table import Column
 
 __all__ = ["EMPTY", "FIELDS", "Columns", "as_columns", "as_heads", "as_labels", "check_lists", "offsets_of"]
 

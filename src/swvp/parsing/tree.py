@@ -1,4 +1,7 @@
-"""Owns the dependency tree of one sentence: its arcs, its scores against gold, and how it shows itself."""
+"""Owns the dependency tree of one sentence: its arcs, its scores against gold, and how it shows itself.
+
+Owns what a parser gives back: trees as values.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,19 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from swvp.errors import InputError
-from swvp.parsing.draw import draw_html, draw_svg
-from swvp.parsing.text import text_tree
-from swvp.storage.files import write_whole
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["Arc", "DependencyTree"]
+from swvp.errors import InputError
+from swvp.io.files import write_whole
+from swvp.io.table import Column
+from swvp.parsing.checks import Heads
+from swvp.parsing.drawing.svg import draw_html, draw_svg
+from swvp.parsing.drawing.text import text_tree
+from swvp.parsing.treebank import Treebank
+from swvp.types import Floats
+
+__all__ = ["Arc", "DependencyTree", "trees_of"]
 
 ROUNDING = 1e-6  # what sums of probabilities may be off
 SHOWN = 30  # characters of a word in a message
@@ -214,3 +224,26 @@ def cut(value: Any) -> str:
     """What a message shows of a value: one line, not long."""
     text = repr(value)
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+
+
+def trees_of(
+    treebank: Treebank, heads: Heads, labels: Column | None, confidence: Floats | None = None
+) -> NDArray[np.object_]:
+    """Trees as values, one for each sentence, with the gold trees beside where the treebank has them."""
+    words, tags = (np.array(column.strings, object)[column.ids] for column in (treebank.words, treebank.upos))
+    tagged = treebank.upos.strings != ["_"]
+    named = None if labels is None else np.array(labels.strings, object)[labels.ids]
+    gold = None if treebank.labels is None else np.array(treebank.labels.strings, object)[treebank.labels.ids]
+    found = np.empty(treebank.number_of_sentences, object)
+    for i in range(len(found)):
+        part = treebank.sentence(i)
+        found[i] = DependencyTree(
+            words=tuple(words[part]),
+            heads=tuple(heads[part].tolist()),
+            labels=None if named is None else tuple(named[part]),
+            tags=tuple(tags[part]) if tagged else None,
+            gold_heads=None if treebank.heads is None else tuple(treebank.heads[part].tolist()),
+            gold_labels=None if gold is None or treebank.heads is None else tuple(gold[part]),
+            confidence=None if confidence is None else tuple(confidence[part].tolist()),
+        )
+    return found

@@ -3,10 +3,13 @@
 CoNLL-X (2006, 2007) has the same columns as CoNLL-U up to DEPREL, and neither comments nor ranges nor empty nodes: both
 are read alike, whatever the file's name. A file may end with DEPREL (8 columns) and, if no heads are needed, with FEATS
 (6 columns).
+
+Owns parts of a treebank: some of its sentences as a treebank of their own.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,13 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.data.table import CONLLU, Column, Table, read_table
 from swvp.errors import InputError
+from swvp.io.table import CONLLU, Column, Table, read_table
 from swvp.parsing.checks import Heads, Ints, check_ids, check_ranges, check_trees, heads_of
 from swvp.parsing.tokens import EMPTY, as_columns, as_heads, as_labels, offsets_of
 from swvp.structures.tree.projective import not_projective
 
-__all__ = ["Treebank", "read_treebank", "treebank_of", "treebank_of_table", "write_trees"]
+__all__ = ["Treebank", "read_treebank", "some", "treebank_of", "treebank_of_table", "write_trees"]
 
 HEAD, DEPREL = CONLLU.index("head"), CONLLU.index("deprel")
 WITH_HEADS, WITHOUT_HEADS = (10, 8), (10, 8, 6)
@@ -203,3 +206,29 @@ def write_trees(table: Table, heads: Heads, labels: Column | None) -> bytes:
 def is_label(label: str) -> bool:
     """Whether a label fits into a column."""
     return label != "" and not any(character in label for character in "\t\n\r")
+
+
+COLUMNS = ("words", "lemmas", "upos", "xpos", "feats", "labels")
+
+
+def some(treebank: Treebank, sentences: Ints) -> Treebank:
+    """These sentences of a treebank, in this order, as if there had never been others.
+
+    >>> from swvp.parsing.treebank import treebank_of
+    >>> whole = treebank_of([["a"], ["b", "c"]], heads=[[0], [2, 0]])
+    >>> some(whole, np.array([1])).words.strings
+    ['b', 'c']
+    """
+    lengths = np.diff(treebank.offsets)[sentences]
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(treebank.offsets.dtype)
+    tokens = np.repeat(treebank.offsets[sentences] - offsets[:-1], lengths) + np.arange(offsets[-1])
+
+    def part(column: Column | None) -> Column | None:
+        if column is None:
+            return None
+        kept, ids = np.unique(column.ids[tokens], return_inverse=True)
+        return Column([column.strings[number] for number in kept], ids.reshape(-1).astype(np.int32))
+
+    columns = {name: part(getattr(treebank, name)) for name in COLUMNS}
+    heads = None if treebank.heads is None else treebank.heads[tokens]
+    return dataclasses.replace(treebank, **columns, offsets=offsets, heads=heads, table=None)  # type: ignore[arg-type]

@@ -1,0 +1,25 @@
+"""Structures: what a label is made of, how it is predicted, and the margins and updates of its mixed assignments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from swvp._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from swvp.compiled import implement as implement
+    from swvp.compiled import inlined as inlined
+    from swvp.compiled import kernel as kernel
+    from swvp.structures import operations as operations
+    from swvp.structures.chain.reference import PlainChain as PlainChain
+
+__all__, __getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "PlainChain": "swvp.structures.chain.reference",
+        "implement": "swvp.compiled",
+        "inlined": "swvp.compiled",
+        "kernel": "swvp.compiled",
+        "operations": "swvp.structures.operations",
+    },
+)

@@ -12,13 +12,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from swvp.compiled import implement, kernel, operation
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from swvp.types import Floats, Ints
 
 
 @operation

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp.errors import InputError, unknown_name
-from swvp.structures.operations import Floats, Ints
 from swvp.tagging.corpus import Corpus, numbered
+from swvp.types import Floats, Ints
 
 __all__ = ["SCHEMES", "barrier", "before_and_after", "check_allowed", "repaired"]
 

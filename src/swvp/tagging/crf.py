@@ -22,8 +22,9 @@ from swvp.learning.perceptron import COUNTS, Epoch
 from swvp.structures.chain.attributes import AttributeChain, AttributeModel
 from swvp.structures.chain.likelihood import expect, gather, occurrences
 from swvp.structures.chain.marginals import new_room, transitions
-from swvp.structures.operations import Floats, Ints, weights
+from swvp.structures.operations import weights
 from swvp.training.training import Training, Watch, ignore
+from swvp.types import Floats, Ints
 
 __all__ = ["Iteration", "LikelihoodTraining", "Objective", "check_l2", "maximise_likelihood"]
 

@@ -1,7 +1,11 @@
-"""Owns the choice of a search: exact or a beam, first or second order, and the arrays each of them works in."""
+"""Owns the choice of a search: exact or a beam, first or second order, and the arrays each of them works in.
+
+Owns learning batch by batch: weights that keep their place while labels and attributes are added.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,13 +13,14 @@ import numpy as np
 from swvp.errors import InputError, unknown_name
 from swvp.structures.chain import attributes as exact
 from swvp.structures.chain import search
-from swvp.structures.chain.attributes import AttributeChain
+from swvp.structures.chain.attributes import AttributeChain, take_over
 from swvp.structures.chain.beam import FIXES
 from swvp.structures.chain.sequences import Ids
-from swvp.structures.operations import Floats, refresh
-from swvp.training.training import Weights
+from swvp.structures.operations import refresh
+from swvp.training.training import Weights, sum_of, weight_names
+from swvp.types import Floats
 
-__all__ = ["DECODERS", "Decoder", "decoder_of"]
+__all__ = ["DECODERS", "Decoder", "decoder_of", "grown", "with_new_labels"]
 
 DECODERS = ("viterbi", "beam")
 
@@ -66,3 +71,26 @@ def decoder_of(name: str, barrier: Floats, order: int, width: int, fix: str) -> 
     found = Decoder(barrier, order, width if beam else 0, fix if beam else "none")
     search.check_search(found.order, found.width, fix if beam else "none")
     return found
+
+
+def with_new_labels(known: Sequence[Any], found: Sequence[Any]) -> list[Any]:
+    """The known labels, then those that are new, sorted.
+
+    >>> with_new_labels(["N", "V"], ["V", "D", "A"])
+    ['N', 'V', 'A', 'D']
+    """
+    try:
+        return [*known, *sorted(set(found) - set(known))]
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in found})
+        raise InputError(
+            f"labels must be of one kind that can be sorted, such as strings, not {', '.join(kinds)}"
+        ) from None
+
+
+def grown(old: Weights, labels: int, decoder: Decoder, attributes: int, room: int) -> Any:
+    """A new model with the weights, and the sums for averaging, of one for the first `labels` labels."""
+    model = decoder.new_model(attributes, room)
+    parts = [part for name in weight_names(model) for part in (name, sum_of(name)) if part in old]
+    take_over(model, {part: old[part] for part in parts}, labels)
+    return model

@@ -22,11 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp.errors import InputError
-from swvp.structures.chain.encode import Columns
-from swvp.structures.chain.templates import PRESETS, parse_templates
+from swvp.evaluation.phrases import look_like_phrases
+from swvp.features.encoder import Columns
+from swvp.features.templates import PRESETS, parse_templates
 from swvp.tagging.constraints import barrier, before_and_after
 from swvp.tagging.corpus import Corpus, Labels
-from swvp.tagging.evaluate import look_like_phrases
 
 __all__ = ["AUTO", "Choice", "choose", "keeps_to", "presets_for"]
 

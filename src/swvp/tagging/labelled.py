@@ -1,4 +1,7 @@
-"""Owns reading words and labels from files, in columns or CoNLL-U, with the line of every token."""
+"""Owns reading words and labels from files, in columns or CoNLL-U, with the line of every token.
+
+Owns the check that two files hold the same tokens, and where they part if not.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from swvp.data.table import CONLLU, read_table
+from swvp.errors import InputError
+from swvp.io.table import CONLLU, read_table
 from swvp.tagging.prose import refuse_prose
 
-__all__ = ["Labelled", "read_labelled"]
+__all__ = ["Labelled", "check_same_tokens", "read_labelled"]
 
 
 class Labelled(NamedTuple):
@@ -39,3 +43,29 @@ def read_labelled(
     words = table.sentences(CONLLU.index("word") if table.conllu else 0)
     lines = table.lines.tolist()
     return Labelled(words, labels, [lines[a:b] for a, b in pairwise(table.offsets.tolist())])
+
+
+def check_same_tokens(a_path: str | Path, a: Labelled, b_path: str | Path, b: Labelled) -> None:
+    """An error that names the first place in both files where words, lengths or numbers of sentences differ."""
+    for a_words, a_lines, b_words, b_lines in zip(a.words, a.lines, b.words, b.lines, strict=False):
+        if a_words == b_words:
+            continue
+        for a_word, a_line, b_word, b_line in zip(a_words, a_lines, b_words, b_lines, strict=False):
+            if a_word != b_word:
+                raise InputError(f"{b_path}:{b_line}: the word is '{b_word}', at {a_path}:{a_line} '{a_word}'")
+        raise InputError(
+            f"{b_path}:{b_lines[0]}: a sentence of {counted(len(b_words), 'token')}, "
+            f"at {a_path}:{a_lines[0]} of {counted(len(a_words), 'token')}"
+        )
+    if len(a.words) == len(b.words):
+        return
+    if len(a.words) > len(b.words):
+        a_path, a, b_path, b = b_path, b, a_path, a
+    raise InputError(
+        f"{b_path}:{b.lines[len(a.words)][0]}: sentence {len(a.words) + 1} of {len(b.words)}, "
+        f"but {a_path}:{a.lines[-1][-1]} is the end of its {counted(len(a.words), 'sentence')}"
+    )
+
+
+def counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

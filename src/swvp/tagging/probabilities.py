@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swvp.errors import InputError, unknown_name
-from swvp.scoring.weights import check_count
 from swvp.structures.chain.attributes import AttributeChain, new_model, predict_all
+from swvp.structures.chain.k_best import k_best, new_work
 from swvp.structures.chain.likelihood import distributions, position_scores
 from swvp.structures.chain.marginals import new_room, transitions
-from swvp.structures.chain.paths import k_best, new_work
 from swvp.structures.chain.sequences import Ids
-from swvp.structures.operations import Floats
+from swvp.tables import check_count
 from swvp.training.options import in_shares
 from swvp.training.temperature import LEAST, lowest_loss
+from swvp.types import Floats
 
 __all__ = ["Confidence", "best_temperature", "confidences", "k_best_labels", "marginals"]
 

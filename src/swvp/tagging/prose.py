@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from swvp.data.table import Column, Table
 from swvp.errors import InputError
-from swvp.tagging.evaluate import is_phrase_label
-from swvp.tagging.layout import Layout
+from swvp.evaluation.phrases import is_phrase_label
+from swvp.io.table import Column, Table
+from swvp.tagging.columns import Layout
 
 __all__ = ["refuse_prose"]
 

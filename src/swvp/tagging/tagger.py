@@ -12,28 +12,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp.errors import InputError
+from swvp.features.encoder import TemplateEncoder
+from swvp.features.templates import PRESETS, parse_templates
 from swvp.learning.perceptron import check_structure, generator
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.learning.voting import Hypotheses
 from swvp.structures.chain.attributes import AttributeChain
-from swvp.structures.chain.encode import TemplateEncoder
 from swvp.structures.chain.search import SearchChain
-from swvp.structures.chain.templates import PRESETS, parse_templates
-from swvp.structures.operations import Floats
-from swvp.tagging.asking import Asking
+from swvp.tagging.columns import Layout
 from swvp.tagging.constraints import Constraint, barrier, check_allowed, repaired
-from swvp.tagging.corpus import Corpus, Labels, Sentences, check_pairs, corpus_of
+from swvp.tagging.corpus import Corpus, FeatureEncoder, Labels, Sentences, check_pairs, corpus_of
 from swvp.tagging.crf import LikelihoodTraining, check_l2
-from swvp.tagging.decoder import Decoder, decoder_of
+from swvp.tagging.decoder import Decoder, decoder_of, grown, with_new_labels
 from swvp.tagging.defaults import AUTO, Choice, choose, keeps_to
-from swvp.tagging.development import Development
-from swvp.tagging.growth import grown, with_new_labels
-from swvp.tagging.layout import Layout
-from swvp.tagging.model import load_tagger, save_tagger
-from swvp.tagging.sentences import FeatureEncoder
+from swvp.tagging.dev_score import Development
+from swvp.tagging.inspection import Asking
+from swvp.tagging.persistence import load_tagger, save_tagger
 from swvp.tagging.voting import check_vote, recorder_of, vote_ids
 from swvp.training.options import TrainingOptions, in_shares, lines_of, not_fitted
 from swvp.training.training import Training, Watch, Weights, ignore, sum_of, weight_names
+from swvp.types import Floats
 
 __all__ = ["Tagger"]
 

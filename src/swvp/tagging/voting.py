@@ -9,9 +9,9 @@ from swvp.errors import InputError
 from swvp.learning.voting import Hypotheses, Recorder
 from swvp.structures.chain.attributes import AttributeChain, AttributeModel
 from swvp.structures.chain.voting import chain_votes, changed_weights, most_changes, vote_all
-from swvp.structures.operations import Floats, Ints
 from swvp.tagging.decoder import Decoder
 from swvp.training.options import in_shares
+from swvp.types import Floats, Ints
 
 __all__ = ["check_vote", "recorder_of", "vote_ids"]
 

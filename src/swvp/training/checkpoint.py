@@ -10,12 +10,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp import __version__
+from swvp._version import __version__
 from swvp.checks import is_real, is_whole
 from swvp.errors import InputError
-from swvp.storage.container import read_container, write_container
-from swvp.storage.files import remove_leftovers
-from swvp.storage.models import fill, must, sparse, sparse_names
+from swvp.io.container import read_container, write_container
+from swvp.io.files import remove_leftovers
+from swvp.io.model_files import fill, must, sparse, sparse_names
 from swvp.structures.operations import refresh
 from swvp.training.options import epochs_of, scores_of
 from swvp.training.training import Training, sum_of, weight_names

@@ -13,11 +13,11 @@ import numpy as np
 
 from swvp.checks import is_real, is_whole, shown
 from swvp.errors import InputError, unknown_name
+from swvp.io.model_files import must, threads
 from swvp.learning.perceptron import Epoch
 from swvp.learning.rule import UpdateRule, as_rule
-from swvp.storage.models import must, threads
-from swvp.structures.operations import Ints
 from swvp.training.training import Training
+from swvp.types import Ints
 
 __all__ = [
     "TrainingOptions",

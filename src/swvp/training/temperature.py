@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from swvp.storage.models import must
+from swvp.io.model_files import must
 
 __all__ = ["LEAST", "Tempered", "lowest_loss", "temperature_in"]
 

@@ -16,7 +16,7 @@ from swvp.learning.perceptron import Epoch, passes
 from swvp.learning.rule import UpdateRule
 from swvp.learning.voting import Recorder
 from swvp.structures.exact import averaged
-from swvp.structures.operations import Floats
+from swvp.types import Floats
 
 __all__ = ["Development", "Progress", "Training", "Watch", "Weights", "ignore", "sum_of", "weight_names"]
 

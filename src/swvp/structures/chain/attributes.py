@@ -7,12 +7,15 @@ are a row over the labels, so that scoring a position is a sum of rows.
 Prediction: V_i(y) = max_{y'} [V_{i-1}(y') + w(y', y) + barrier(y', y)] + Σ_a value·w(a, y). A barrier is 0 or -inf
 and forbids a transition; it is no weight and no part of a margin. Ties go to the smallest label, from the last
 position backwards.
+
+Owns weights of a chain that keep their place while labels and attributes are added.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,7 +33,9 @@ from swvp.structures.chain.sequences import (
     squares,
 )
 from swvp.structures.exact import averaged
-from swvp.structures.operations import Floats, Ints
+from swvp.types import Floats, Ints
+
+__all__ = ["take_over"]
 
 
 class AttributeChain(NamedTuple):
@@ -289,3 +294,17 @@ def predict_all(problem: AttributeChain, model: AttributeModel, out: Ids) -> Non
     for i in range(len(problem.offsets) - 1):
         start = problem.offsets[i]
         predict_one(problem, model, i, out, start)
+
+
+def take_over(model: Any, old: Mapping[str, Floats], labels: int) -> None:
+    """Give a model the weights, and their sums, of one for the first `labels` labels; the names are those of fields.
+
+    The boundary is numbered after the labels, so its weights move.
+    """
+    for name, kept in old.items():
+        array = getattr(model, name)
+        if name in ("w", "delayed"):
+            array[: len(kept), :labels] = kept
+        elif len(kept):
+            array[np.ix_(*[[*range(labels), len(array) - 1]] * array.ndim)] = kept
+    operations.refresh(model)

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from swvp.compiled import inlined, inlined_with_arrays, kernel
 from swvp.structures.chain.sequences import Ids
-from swvp.structures.operations import Floats, Ints
+from swvp.types import Floats, Ints
 
 __all__ = ["FIXES", "Beam", "new_beam", "search"]
 

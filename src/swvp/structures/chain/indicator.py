@@ -24,7 +24,7 @@ from swvp.compiled import implement, inlined, kernel
 from swvp.structures import operations
 from swvp.structures.chain.sequences import Ids, compare, labels, length, longest, mix, replaced_pairs
 from swvp.structures.exact import averaged
-from swvp.structures.operations import Floats, Ints
+from swvp.types import Floats, Ints
 
 
 class IndicatorChain(NamedTuple):

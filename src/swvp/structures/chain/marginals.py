@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from swvp.compiled import kernel
-from swvp.structures.operations import Floats
+from swvp.types import Floats
 
 __all__ = ["Marginals", "Room", "Transitions", "backward", "chain_marginals", "forward", "new_room", "transitions"]
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from swvp.compiled import kernel
 from swvp.structures.chain.attributes import AttributeChain, AttributeModel, score_positions, viterbi
 from swvp.structures.chain.sequences import Ids
-from swvp.structures.operations import Floats, Ints
+from swvp.types import Floats, Ints
 
 __all__ = ["ChainVotes", "chain_votes", "changed_weights", "most_changes", "vote_all"]
 

@@ -4,7 +4,7 @@ P(y | x) ∝ exp(w·φ(x, y)) over the trees of a sentence, and the gradient of 
 
     Σ_arcs ([arc in y] - P(arc | x))·φ(arc).
 
-Only arcs are looked at that tags and lengths allow (`swvp.structures.tree.pruning`); in a sentence where every tree
+Only arcs are looked at that tags and lengths allow (`swvp.structures.tree.tag_pruning`); in a sentence where every tree
 has an arc that they do not allow, all arcs are. `every` are the tables with which all arcs are allowed.
 """
 
@@ -13,9 +13,9 @@ from __future__ import annotations
 import numpy as np
 
 from swvp.compiled import kernel, pasted
-from swvp.structures.tree.arcs import decode
-from swvp.structures.tree.features import arc_keys, score_sentence
-from swvp.structures.tree.marginals import arc_marginals
+from swvp.structures.tree.first_order.features import arc_keys, score_sentence
+from swvp.structures.tree.first_order.model import decode
+from swvp.structures.tree.sums.marginals import arc_marginals
 
 __all__ = ["keep_heads", "learn", "posteriors"]
 

@@ -1,0 +1,47 @@
+"""Scores of predicted labels and trees, equal to those of the official scorers, and paired tests of two predictions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from swvp._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from swvp.evaluation.counts import Confusion as Confusion
+    from swvp.evaluation.counts import Counts as Counts
+    from swvp.evaluation.paired import Comparison as Comparison
+    from swvp.evaluation.paired import compare_sets as compare_sets
+    from swvp.evaluation.paired import holm as holm
+    from swvp.evaluation.paired import paired_bootstrap as paired_bootstrap
+    from swvp.evaluation.paired import paired_permutation as paired_permutation
+    from swvp.evaluation.phrases import PhraseScores as PhraseScores
+    from swvp.evaluation.phrases import evaluate_phrases as evaluate_phrases
+    from swvp.evaluation.phrases import token_accuracy as token_accuracy
+    from swvp.evaluation.tags import TagScores as TagScores
+    from swvp.evaluation.tags import compare_tags as compare_tags
+    from swvp.evaluation.tags import evaluate_tags as evaluate_tags
+    from swvp.evaluation.tree_scores import TreeScores as TreeScores
+    from swvp.evaluation.trees import compare_trees as compare_trees
+    from swvp.evaluation.trees import evaluate_trees as evaluate_trees
+
+__all__, __getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Comparison": "swvp.evaluation.paired",
+        "Confusion": "swvp.evaluation.counts",
+        "Counts": "swvp.evaluation.counts",
+        "PhraseScores": "swvp.evaluation.phrases",
+        "TagScores": "swvp.evaluation.tags",
+        "TreeScores": "swvp.evaluation.tree_scores",
+        "compare_sets": "swvp.evaluation.paired",
+        "compare_tags": "swvp.evaluation.tags",
+        "compare_trees": "swvp.evaluation.trees",
+        "evaluate_phrases": "swvp.evaluation.phrases",
+        "evaluate_tags": "swvp.evaluation.tags",
+        "evaluate_trees": "swvp.evaluation.trees",
+        "holm": "swvp.evaluation.paired",
+        "paired_bootstrap": "swvp.evaluation.paired",
+        "paired_permutation": "swvp.evaluation.paired",
+        "token_accuracy": "swvp.evaluation.phrases",
+    },
+)

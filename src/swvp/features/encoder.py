@@ -1,0 +1,207 @@
+"""Owns turning columns of strings into attributes: each distinct string is touched once, the rest is integers.
+
+A slot is a function of a column, `lower(word)`; its vocabulary numbers the strings it gave in training. At each
+position a template mixes the numbers of its atoms' slots, at their offsets, into one 64-bit key, exactly: a
+mixed-radix number of which the template is the last digit. A hash table in a flat array takes keys to attributes
+(`swvp.features.keys`); or, if a size is given, a key is hashed to one of so many attributes and nothing of it
+is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swvp.errors import InputError
+from swvp.features.keys import build, collect, look_up, rekey
+from swvp.features.templates import FUNCTIONS, Template
+from swvp.types import Ints
+
+__all__ = ["Columns", "TemplateEncoder"]
+
+UNKNOWN = -1
+FREQUENT, SHARE = 5, 0.05
+Ids = NDArray[np.uint32]
+Keys = NDArray[np.int64]
+
+
+class Columns(NamedTuple):
+    """A corpus by columns: per column the distinct strings and which of them each position has."""
+
+    names: tuple[str, ...]
+    strings: list[list[str]]
+    ids: NDArray[np.int32]  # (columns, positions)
+    offsets: Ints
+
+
+Lexicon = dict[str, str]
+
+
+def learn_tags(columns: Columns, column: str, names: Sequence[str], labels: NDArray[np.integer]) -> Lexicon:
+    """The labels of each word in lower case, the most frequent first, as one string.
+
+    Only words that occur FREQUENT times, and labels that at least SHARE of them have: a rare word's own label would
+    tell too much in training and nothing later.
+    """
+    at = columns.names.index(column)
+    number: dict[str, int] = {}
+    of_string = np.array([number.setdefault(string.lower(), len(number)) for string in columns.strings[at]], np.int64)
+    pairs, counts = np.unique(of_string[columns.ids[at]] * len(names) + labels, return_counts=True)
+    words, tags = np.divmod(pairs, max(len(names), 1))
+    totals = np.bincount(words, counts, minlength=len(number))
+    kept = (totals[words] >= FREQUENT) & (counts >= SHARE * totals[words])
+    found: dict[int, list[tuple[int, str]]] = {}
+    for word, tag, count in zip(words[kept].tolist(), tags[kept].tolist(), counts[kept].tolist(), strict=True):
+        found.setdefault(word, []).append((-count, str(names[tag])))
+    strings = list(number)
+    return {strings[word]: "|".join(name for _, name in sorted(pairs)) for word, pairs in found.items()}
+
+
+class TemplateEncoder:
+    """Attributes by templates: `fit` numbers what occurs often enough in training, `encode` looks it up.
+
+    With `hashed`, there are so many attributes, and different keys may be one of them.
+    """
+
+    def __init__(self, templates: Sequence[Template], hashed: int | None = None):
+        self.templates = list(templates)
+        self.hashed = hashed
+        self.slots = list(dict.fromkeys(atom[:1] + atom[2:] for template in templates for atom in template.atoms))
+        self.reach = max((abs(atom.offset) for template in templates for atom in template.atoms), default=0)
+        slot_of = {slot: k for k, slot in enumerate(self.slots)}
+        atoms = [(slot_of[atom[:1] + atom[2:]], atom.offset) for template in templates for atom in template.atoms]
+        self.atoms = np.array(atoms, np.int64).reshape(-1, 2)
+        self.starts = np.cumsum([0, *(len(template.atoms) for template in templates)])
+        self.vocabularies: list[dict[str, int]] = [{} for _ in self.slots]
+        self.lexicons: dict[str, Lexicon] = {}
+        self.keys: Keys = np.zeros(0, np.int64)
+        self._table: Keys | None = None
+
+    @property
+    def table(self) -> Keys:
+        """The table of the keys, made when it is first needed: a training without development data does not."""
+        if self._table is None:
+            self._table = build(self.keys, len(self.keys), len(self.keys))
+        return self._table
+
+    @property
+    def size(self) -> int:
+        """How many attributes there are."""
+        return len(self.keys) if self.hashed is None else self.hashed
+
+    @property
+    def learns_tags(self) -> list[str]:
+        """The columns whose words are looked up among those of training, with their labels."""
+        return list(dict.fromkeys(column for column, function, _ in self.slots if function == "tags"))
+
+    def fit(
+        self,
+        columns: Columns,
+        minimum_count: int = 1,
+        names: Sequence[str] = (),
+        labels: NDArray[np.integer] | None = None,
+    ) -> tuple[Ids, Ints]:
+        """Number the attributes that occur at least `minimum_count` times, in the order of their first occurrence.
+
+        Attributes that are known already keep their numbers, and the labels of words stay those of the first `fit`.
+        Returns the attributes of each position, as `encode`.
+        """
+        for column in self.learns_tags:
+            if column not in self.lexicons:
+                if labels is None:
+                    raise InputError("the function tags needs the labels of training")
+                self.lexicons[column] = learn_tags(columns, column, names, labels)
+        old_radix = self.radix
+        numbers = self.numbers(columns, grow=True)
+        self._check_keys()
+        if self.hashed is not None:
+            return self._look_up(numbers, columns)
+        known = rekey(self.keys, self.atoms, self.starts, old_radix, self.radix, self.reach)
+        self._table = None
+        self.keys, attributes, starts = collect(
+            numbers, columns.offsets, self.atoms, self.starts, self.radix, self.reach, minimum_count, known
+        )
+        return attributes, starts
+
+    def restore(
+        self, vocabularies: Sequence[Sequence[str]], keys: Keys, lexicons: dict[str, Lexicon] | None = None
+    ) -> None:
+        """Take back what `fit` found: the strings of each slot, the keys of the attributes, the labels of words."""
+        self.lexicons = lexicons or {}
+        if set(self.lexicons) != set(self.learns_tags):
+            raise InputError("the labels of words do not fit the templates")
+        self.vocabularies = [{string: number for number, string in enumerate(strings)} for strings in vocabularies]
+        self.keys = np.array(keys, np.int64)
+        sizes = [len(strings) for strings in vocabularies]
+        if len(sizes) != len(self.slots) or sizes != [len(vocabulary) for vocabulary in self.vocabularies]:
+            raise InputError("the vocabularies do not fit the templates")
+        if self.keys.ndim != 1 or (self.keys < 0).any() or len(np.unique(self.keys)) < len(self.keys):
+            raise InputError("the keys of the attributes cannot be right")
+        if (self.radix < 1).any():
+            raise InputError("a vocabulary is empty")
+        self._check_keys()
+        self._table = None
+
+    def _check_keys(self) -> None:
+        """Every key must fit into 63 bits."""
+        radix = self.radix
+        for template, a, b in zip(self.templates, self.starts, self.starts[1:], strict=False):
+            keys = np.prod([float(radix[slot]) for slot, _ in self.atoms[a:b]]) * len(self.templates)
+            if keys >= 2.0**63:
+                raise InputError(f"template '{template.text}' has too many possible values; use fewer atoms")
+
+    @property
+    def radix(self) -> Ints:
+        """How many numbers each slot has: one per string, and one per distance beyond either end of a sequence."""
+        return np.array([len(vocabulary) + 2 * self.reach for vocabulary in self.vocabularies], np.int64)
+
+    def numbers(self, columns: Columns, *, grow: bool) -> NDArray[np.int32]:
+        """The number of each slot's string at each position, or UNKNOWN."""
+        result = np.empty((len(self.slots), columns.ids.shape[1]), np.int32)
+        for row, (column, function, number), vocabulary in zip(result, self.slots, self.vocabularies, strict=True):
+            at = columns.names.index(column)
+            strings = columns.strings[at]
+            derived = [FUNCTIONS[function](string, number) for string in strings] if function else strings
+            if function == "tags":
+                lexicon = self.lexicons[column]
+                derived = [lexicon.get(string, "") for string in derived]
+            if grow:
+                of_string = [vocabulary.setdefault(string, len(vocabulary)) for string in derived]
+            else:
+                of_string = [vocabulary.get(string, UNKNOWN) for string in derived]
+            np.take(np.array(of_string, np.int32), columns.ids[at], out=row)
+        return result
+
+    def encode(self, columns: Columns) -> tuple[Ids, Ints]:
+        """The known attributes of each position, as (attributes, starts)."""
+        return self._look_up(self.numbers(columns, grow=False), columns)
+
+    def _look_up(self, numbers: NDArray[np.int32], columns: Columns) -> tuple[Ids, Ints]:
+        return look_up(  # type: ignore[no-any-return]
+            numbers, columns.offsets, self.atoms, self.starts, self.radix, self.reach, self.table, self.hashed or 0
+        )
+
+    def name(self, attribute: int) -> str:
+        """An attribute as people read it: its template with the strings filled in."""
+        return self.names([attribute])[0]
+
+    def names(self, attributes: Sequence[int]) -> list[str]:
+        """Attributes as people read them; hashed ones have only their numbers."""
+        if self.hashed is not None:
+            return [f"hashed {attribute}" for attribute in attributes]
+        words = [list(vocabulary) for vocabulary in self.vocabularies]
+        radix = self.radix.tolist()
+        return [self._name(int(self.keys[attribute]), words, radix) for attribute in attributes]
+
+    def _name(self, key: int, words: Sequence[Sequence[str]], radix: Sequence[int]) -> str:
+        key, template = divmod(key, len(self.templates))
+        strings = []
+        for slot, _ in self.atoms[self.starts[template] : self.starts[template + 1]][::-1]:
+            key, digit = divmod(key, radix[slot])
+            outside = digit - len(words[slot])
+            beyond = f"<{outside - 2 * self.reach}>" if outside >= self.reach else f"<{outside + 1:+d}>"
+            strings.append(words[slot][digit] if outside < 0 else beyond)
+        return f"{self.templates[template].text} = {' & '.join(strings[::-1])}" if strings else "bias"

@@ -1,0 +1,263 @@
+"""Owns dependency trees as SVG: predicted arcs above the words, gold arcs that were missed below them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from markupsafe import Markup, escape
+
+from swvp.parsing.drawing.geometry import Placed, Span, lay_out, text_width
+from swvp.parsing.drawing.text import is_right_to_left, printable
+
+if TYPE_CHECKING:
+    from swvp.parsing.tree import DependencyTree
+
+__all__ = ["draw_html", "draw_svg"]
+
+WORD, SMALL = 15.0, 11.0  # sizes of fonts
+LEVEL, FOOT, CORNER, ARROW = 19.0, 8.0, 8.0, 7.0
+BORDER = 8.0
+LEAST = 350.0  # the least width of a legend
+LEGEND_ROW, SAMPLE = 18.0, 26.0
+
+
+class Look(NamedTuple):
+    """How arcs of a kind look; the colours are readable on white and on black, and dashes tell them apart too."""
+
+    name: str
+    colour: str
+    width: float
+    dashes: str
+
+
+RIGHT = Look("right", "#2f7fc1", 1.4, "")
+WRONG = Look("wrong", "#d55e00", 2.2, "8 3")
+MISSED = Look("missed", "#009170", 1.9, "2.5 2.5")
+
+# A file has its own background, so that its text can be read wherever it is put.
+FILE_STYLE = (
+    "<style>.swvp-file{color:#222;background:#fff}"
+    "@media(prefers-color-scheme:dark){.swvp-file{color:#ddd;background:#181818}}</style>\n"
+)
+
+
+class Label(NamedTuple):
+    """The label of an arc; where it is not the gold label of a right arc, it is struck out before that one."""
+
+    text: str
+    gold: str | None = None
+
+    @property
+    def width(self) -> float:
+        return text_width(self.text if self.gold is None else f"{self.text} {self.gold}", SMALL)
+
+
+class Arrow(NamedTuple):
+    """One arc: its ends, how it looks and its label."""
+
+    head: int
+    modifier: int
+    look: Look
+    label: Label
+
+
+def draw_svg(tree: DependencyTree) -> str:
+    """The tree as an SVG file of its own; the same tree gives the same text."""
+    return svg(tree, "swvp-tree swvp-file", FILE_STYLE)
+
+
+def draw_html(tree: DependencyTree) -> str:
+    """The tree as a part of a page, in the page's colours; it scrolls where it is wider than the page."""
+    direction = "rtl" if right_to_left(tree) else "ltr"
+    return f'<div dir="{direction}" style="overflow-x:auto">{svg(tree, "swvp-tree", "")}</div>'
+
+
+def svg(tree: DependencyTree, css: str, style: str) -> str:
+    above, below = arrows(tree)
+    sides = [[Span(arrow.head, arrow.modifier, arrow.label.width) for arrow in side] for side in (above, below)]
+    rows = [(tree.words, WORD, 19.0), *((texts, SMALL, 15.0) for texts in small_rows(tree))]
+    widths = [max(text_width(printable(texts[k]), size) for texts, size, _ in rows) for k in range(len(tree))]
+    layout = lay_out(widths, sides)
+    boxes = [(x - width / 2, x + width / 2) for x, width in zip(layout.words, widths, strict=True)]
+    for arcs, placed in zip((above, below), layout.sides, strict=True):
+        boxes += [
+            (p.label_x - a.label.width / 2, p.label_x + a.label.width / 2) for a, p in zip(arcs, placed, strict=True)
+        ]
+        boxes += [(min(p[:2]) - ARROW / 2, max(p[:2]) + ARROW / 2) for p in placed]
+    left = min((a for a, _ in boxes), default=0.0) - BORDER
+    width = max((b for _, b in boxes), default=0.0) + BORDER - left
+    heights = [room(placed) for placed in layout.sides]
+    foot = sum(step for _, _, step in rows) + 2
+    keys, key_width, key_height = legend(tree, above, below, max(width, LEAST))
+    mirrored = right_to_left(tree)
+    full = max(width, key_width + 2 * BORDER)
+    shift = full - width if mirrored else 0.0
+
+    def across(x: float) -> float:
+        return (width - (x - left) if mirrored else x - left) + shift
+
+    parts: list[str] = []
+    top = heights[0]
+    for arcs, placed, start, up in ((above, layout.sides[0], top, -1), (below, layout.sides[1], top + foot, 1)):
+        for arrow, place in zip(arcs, placed, strict=True):
+            moved = Placed(across(place.head_x), across(place.modifier_x), place.level, across(place.label_x))
+            parts.append(arc(tree, arrow, moved, start, up))
+    y = top
+    for texts, size, step in rows:
+        y += step
+        for text, x in zip(texts, layout.words, strict=True):
+            parts.append(words_row(text, across(x), y - 4, size))
+    key_top = top + foot + heights[1]
+    key_left = full - key_width - BORDER if mirrored else BORDER
+    parts += (
+        [f'<g class="swvp-legend" transform="translate({key_left:.1f} {key_top:.1f})">{keys}</g>\n'] if keys else []
+    )
+    height = key_top + key_height + BORDER / 2
+    title = f"Dependency tree of {len(tree)} word{'' if len(tree) == 1 else 's'}"
+    spoken = f"{title}: {' '.join(map(printable, tree.words))}"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="{css}" role="img" aria-label="{escape(spoken)}" '
+        f'width="{full:.1f}" height="{height:.1f}" viewBox="0 0 {full:.1f} {height:.1f}" style="max-width:none" '
+        f'font-family="system-ui, sans-serif" fill="currentColor">\n{style}'
+        f"<title>{title}</title>\n<desc>{escape('; '.join(sentences(tree, [*above, *below])))}</desc>\n"
+        f"{''.join(parts)}</svg>\n"
+    )
+
+
+def arrows(tree: DependencyTree) -> tuple[list[Arrow], list[Arrow]]:
+    """The arcs above, one for each word, and those below."""
+    above, below = [], []
+    for k, (_, head, label, _) in enumerate(tree):
+        gold_head = tree.gold_heads[k] if tree.gold_heads is not None else head
+        gold_label = tree.gold_labels[k] if tree.gold_labels is not None else None
+        text, gold_text = printable(label or ""), printable(gold_label or "")
+        if gold_head != head:
+            above.append(Arrow(head, k + 1, WRONG, Label(text)))
+            below.append(Arrow(gold_head, k + 1, MISSED, Label(gold_text)))
+        else:
+            differs = label is not None and gold_label is not None and label != gold_label
+            above.append(Arrow(head, k + 1, RIGHT, Label(text, gold_text if differs else None)))
+    return above, below
+
+
+def small_rows(tree: DependencyTree) -> Iterator[Sequence[str]]:
+    if tree.tags is not None:
+        yield tree.tags
+    if tree.confidence is not None:
+        yield [f"{share:.0%}" for share in tree.confidence]
+
+
+def right_to_left(tree: DependencyTree) -> bool:
+    """Whether most words are written from right to left; then the sentence is too."""
+    found = [any(map(is_right_to_left, word)) for word in tree.words if any(map(str.isalpha, word))]
+    return 2 * sum(found) > len(found)
+
+
+def room(placed: Sequence[Placed]) -> float:
+    """The height of the arcs of one side with their labels."""
+    return FOOT + LEVEL * max((place.level for place in placed), default=0) + (LEVEL if placed else 0)
+
+
+def arc(tree: DependencyTree, arrow: Arrow, place: Placed, start: float, up: int) -> str:
+    """One arc from `start` upwards, or downwards where `up` is 1: a line, its arrow at the modifier, its label."""
+    a, b, level, label_x = place
+    foot, line = start + 3 * up, start + up * (FOOT + LEVEL * level)
+    tip = foot + up * ARROW
+    if arrow.head:
+        side = 1 if b > a else -1
+        r = min(CORNER, abs(b - a) / 2)
+        path = (
+            f"M{a:.1f} {foot:.1f}V{line - up * r:.1f}Q{a:.1f} {line:.1f} {a + side * r:.1f} {line:.1f}"
+            f"H{b - side * r:.1f}Q{b:.1f} {line:.1f} {b:.1f} {line - up * r:.1f}V{tip - up:.1f}"
+        )
+    else:
+        path = f"M{b:.1f} {line:.1f}V{tip - up:.1f}"
+    head = f"M{b:.1f} {foot:.1f}L{b - ARROW / 2:.1f} {tip:.1f}H{b + ARROW / 2:.1f}Z"
+    y = line - 4 if up < 0 else line + SMALL
+    return (
+        f'<g class="swvp-arc swvp-{arrow.look.name}"><title>{escape(sentence(tree, arrow))}</title>'
+        f'<path {stroke(arrow.look)} d="{path}"/><path fill="{arrow.look.colour}" d="{head}"/>'
+        f"{label_text(arrow, label_x, y)}</g>\n"
+    )
+
+
+def stroke(look: Look) -> str:
+    dashes = f' stroke-dasharray="{look.dashes}"' if look.dashes else ""
+    return f'fill="none" stroke="{look.colour}" stroke-width="{look.width}"{dashes}'
+
+
+def label_text(arrow: Arrow, x: float, y: float) -> Markup:
+    if not arrow.label.width:
+        return Markup("")
+    colour = "currentColor" if arrow.look is RIGHT else arrow.look.colour
+    if arrow.label.gold is None:
+        return anchored(x, y, SMALL, escape(arrow.label.text), colour)
+    return anchored(x, y, SMALL, corrected(*arrow.label), colour)
+
+
+def corrected(text: str, gold: str | None) -> Markup:
+    """A wrong label struck out, and the gold one after it."""
+    pattern = '<tspan fill="{}" text-decoration="line-through">{}</tspan> <tspan fill="{}">{}</tspan>'
+    return Markup(pattern).format(WRONG.colour, text, MISSED.colour, gold)
+
+
+def words_row(text: str, x: float, y: float, size: float) -> Markup:
+    return anchored(x, y, size, escape(printable(text)), "currentColor", 1.0 if size == WORD else 0.75)
+
+
+def anchored(x: float, y: float, size: float, inner: Markup, colour: str, opacity: float = 1.0) -> Markup:
+    """Text around x, each in its own direction of writing."""
+    faint = Markup(' opacity="{}"').format(opacity) if opacity < 1 else ""
+    place = f'x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" text-anchor="middle"'
+    pattern = "<text " + place + ' unicode-bidi="plaintext" fill="{}"{}>{}</text>\n'
+    return Markup(pattern).format(colour, faint, inner)
+
+
+def legend(
+    tree: DependencyTree, above: Sequence[Arrow], below: Sequence[Arrow], width: float
+) -> tuple[Markup, float, float]:
+    """What the lines mean, as far as they occur, and the scores; its width and height. Nothing without gold."""
+    items: list[tuple[Look | None, str, Markup]] = []
+    if tree.gold_heads is not None and len(tree):
+        kinds = {arrow.look for arrow in (*above, *below)}
+        names = ((RIGHT, "right head"), (WRONG, "wrong head"), (MISSED, "gold, missed"))
+        items = [(look, text, escape(text)) for look, text in names if look in kinds]
+        if any(arrow.label.gold is not None for arrow in above):
+            items.append((None, "label gold", corrected("label", "gold")))
+        scores = (("UAS", tree.uas), ("LAS", tree.las))
+        text = ", ".join(f"{name} {100 * share:.1f} %" for name, share in scores if share is not None)
+        items.append((None, text, escape(text)))
+    if tree.confidence is not None and len(tree):
+        text = "%: probability of the arc into the word"
+        items.append((None, text, escape(text)))
+    parts, x, y, widest = Markup(""), 0.0, 4.0, 0.0
+    for look, text, inner in items:
+        needed = (SAMPLE + 5 if look else 0.0) + text_width(text, SMALL)
+        if x and x + needed > width:
+            x, y = 0.0, y + LEGEND_ROW
+        if look:
+            line = Markup(f'<path {stroke(look)} d="M{x:.1f} {y + 9:.1f}h{SAMPLE}"/>')
+            parts += line
+        at = x + (SAMPLE + 5 if look else 0.0)
+        pattern = '<text x="{:.1f}" y="{:.1f}" font-size="{:g}" direction="ltr">{}</text>'
+        parts += Markup(pattern).format(at, y + 13, SMALL, inner)
+        widest, x = max(widest, x + needed), x + needed + 16
+    return parts, widest, y + LEGEND_ROW if items else 0.0
+
+
+def sentences(tree: DependencyTree, drawn: Sequence[Arrow]) -> Iterator[str]:
+    return (sentence(tree, arrow) for arrow in drawn)
+
+
+def sentence(tree: DependencyTree, arrow: Arrow) -> str:
+    """An arc in words, for those who point at it or listen."""
+    word = printable(tree.words[arrow.modifier - 1])
+    text = f"{word} ← {printable(tree.words[arrow.head - 1])}" if arrow.head else f"{word} is a root"
+    text += f", {arrow.label.text}" if arrow.label.text else ""
+    text += f", gold label {arrow.label.gold}" if arrow.label.gold is not None else ""
+    if tree.confidence is not None and arrow.look is not MISSED:
+        text += f", {tree.confidence[arrow.modifier - 1]:.0%}"
+    if tree.gold_heads is not None:
+        text += f" ({arrow.look.name})"
+    return text

@@ -1,0 +1,268 @@
+"""Owns how treebanks become numbers: a hash of each distinct string, and the templates as tables for the kernels.
+
+Features whose templates differ in one tag only lie next to each other in the table of weights, so that the few tags of
+a sentence share lines of the cache: the atom `near` of a template is not stirred into its key but combined with the
+low bits, and the values of columns of few values are numbered by frequency in theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swvp.errors import InputError
+from swvp.features.arc_templates import ARC_ATOMS, ArcTemplate, SideAtom
+from swvp.features.context import Columns, flags_of
+from swvp.features.templates import FUNCTIONS
+from swvp.structures.tree.tag_pruning import all_allowed
+from swvp.types import Ints
+
+__all__ = ["Nodes", "Ranks", "Slot", "Tables", "encode", "ranks_of", "slots_of", "tables_of"]
+
+Keys = NDArray[np.uint64]
+Ranks = Mapping[str, Mapping[str, int]]
+"""The values of the columns of few values seen in training, numbered from the most frequent one."""
+
+HEAD, MODIFIER, MORPHOLOGY, PAIR, BETWEEN, ARC = range(6)
+"""The groups of templates: of one side, of feats, of both sides, of the words in between, of the arc."""
+
+FEW_VALUES = ("pos", "tag", "feats")
+ROOT, BEGIN, END, NONE = "\0root", "\0begin", "\0end", "_"
+MOST_FEATS = 24
+"""More morphological features of one word are not looked at."""
+
+
+class Nodes(NamedTuple):
+    """The nodes of all sentences, of each its root and then its words: sentence i has starts[i]:starts[i + 1].
+
+    atoms[v, s] is the hash of what slot s says of node v, feats[v, :counts[v]] those of its morphological features.
+    `flags` tells verbs, punctuation and coordinators, `kinds` is the part of speech as pruning knows it.
+    """
+
+    atoms: Keys
+    feats: Keys
+    counts: NDArray[np.int32]
+    flags: NDArray[np.uint8]
+    kinds: NDArray[np.int32]
+    starts: Ints
+
+
+class Tables(NamedTuple):
+    """The templates for the kernels, in the order of their groups: templates first[g]:first[g + 1] are group g.
+
+    Side 0 is the head, side 1 the modifier. The atoms of a side are sides[t, side, :lengths[t, side]] = (slot, offset);
+    with multiple[t, side] feats come last. If near[t, side], its last atom is `near`. salts[t, side] tells templates
+    apart. There is a group ARC + c for each combination c of arc atoms, given as bits. `between` is the slot of the
+    words in between, `outside` the hashes of what is before and after a sentence.
+
+    `longest` is what pruning allows (see `swvp.structures.tree.tag_pruning`).
+    """
+
+    sides: NDArray[np.int32]
+    lengths: NDArray[np.int32]
+    multiple: NDArray[np.uint8]
+    near: NDArray[np.uint8]
+    salts: Keys
+    first: Ints
+    combinations: Ints
+    between: int
+    outside: Keys
+    longest: NDArray[np.int32]
+
+
+def hashed(string: str) -> int:
+    return int.from_bytes(blake2b(string.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+def numbered(string: str, ranks: Mapping[str, int]) -> int:
+    """The hash of a value of few: 32 neighbours in rank differ in their lowest 5 bits only."""
+    rank = ranks.get(string)
+    return hashed(string) if rank is None else (hashed(f"\0rank {rank >> 5}") & ~31) | (rank & 31)
+
+
+Slot = tuple[str, str, int]
+
+
+def slot_of(atom: SideAtom) -> Slot:
+    return atom.column, atom.function, atom.number
+
+
+class Template(Protocol):
+    """What a template of any kind of part looks at."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def atoms(self) -> tuple[SideAtom, ...]: ...
+    @property
+    def between(self) -> str: ...
+
+
+def slots_of(templates: Sequence[Template]) -> list[Slot]:
+    """The distinct (column, function, number) that templates look at."""
+    atoms = (atom for template in templates for atom in template.atoms)
+    found = [slot_of(atom) for atom in atoms if atom.column != "feats"]
+    found += [(template.between, "", 0) for template in templates if template.between]
+    return list(dict.fromkeys(found)) or [("pos", "", 0)]
+
+
+def group_of(template: ArcTemplate) -> tuple[int, int]:
+    """The group of a template, and its arc atoms as bits."""
+    bits = sum(1 << ARC_ATOMS.index(atom) for atom in template.arc)
+    if bits:
+        return ARC, bits
+    if template.between:
+        return BETWEEN, 0
+    if template.head and template.modifier:
+        multiple = any(atom.column == "feats" for atom in (*template.head, *template.modifier))
+        return MORPHOLOGY if multiple else PAIR, 0
+    return MODIFIER if template.modifier else HEAD, 0
+
+
+def near_atom(template: ArcTemplate) -> SideAtom | None:
+    """The atom whose values are next to each other: one of few values, of a side without words if there is one."""
+    if template.between or template.arc:
+        return None
+    atoms = (*template.modifier, *template.head)
+    few = [atom for atom in atoms if atom.column in FEW_VALUES and not atom.function]
+    of_words = {atom.side for atom in atoms if atom not in few}
+    few.sort(key=lambda atom: (atom.side in of_words, atom.column != "feats", abs(atom.offset)))
+    multiple = {atom.side for atom in atoms if atom.column == "feats"}
+    return next((atom for atom in few if atom.column == "feats" or atom.side not in multiple), None)
+
+
+class Sides(NamedTuple):
+    """The atoms of the sides of templates, as in `Tables`."""
+
+    sides: NDArray[np.int32]
+    lengths: NDArray[np.int32]
+    multiple: NDArray[np.uint8]
+    near: NDArray[np.uint8]
+    salts: Keys
+
+
+def sides_of(
+    texts: Sequence[str],
+    sides: Sequence[Sequence[tuple[SideAtom, ...]]],
+    last: Sequence[SideAtom | None],
+    slots: Sequence[Slot],
+    number: int = 2,
+) -> Sides:
+    """The sides of templates as tables; `last` are their atoms whose values are next to each other."""
+    size, longest = len(texts), max((len(atoms) for template in sides for atoms in template), default=1)
+    found = Sides(
+        sides=np.zeros((size, number, max(longest, 1), 2), np.int32),
+        lengths=np.zeros((size, number), np.int32),
+        multiple=np.zeros((size, number), np.uint8),
+        near=np.zeros((size, number), np.uint8),
+        salts=np.zeros((size, number), np.uint64),
+    )
+    for t in range(size):
+        for side, atoms in enumerate(sides[t]):
+            single = sorted((atom for atom in atoms if atom.column != "feats"), key=lambda atom: atom == last[t])
+            found.multiple[t, side], found.near[t, side] = len(single) < len(atoms), last[t] in atoms
+            found.lengths[t, side], found.salts[t, side] = len(single), hashed(f"{texts[t]} {side}")
+            for a, atom in enumerate(single):
+                found.sides[t, side, a] = slots.index(slot_of(atom)), atom.offset
+    return found
+
+
+def tables_of(
+    templates: Sequence[ArcTemplate], slots: Sequence[Slot] | None = None
+) -> tuple[list[ArcTemplate], Tables]:
+    """The templates in the order of their groups, and their tables; nothing is pruned.
+
+    The slots are those of nodes that several lists of templates look at; without them, what `encode` makes of the
+    ordered templates.
+    """
+    groups = sorted({group_of(template) for template in templates} | {(group, 0) for group in range(ARC)})
+    ordered = sorted(templates, key=lambda template: groups.index(group_of(template)))
+    slots = slots_of(ordered) if slots is None else list(slots)
+    columns = {template.between for template in ordered if template.between}
+    if len(columns) > 1:
+        raise InputError(f"features: between.{' and between.'.join(sorted(columns))} exclude each other; use one")
+    sides = sides_of(
+        [template.text for template in ordered],
+        [(template.head, template.modifier) for template in ordered],
+        [near_atom(template) for template in ordered],
+        slots,
+    )
+    counts = [sum(group_of(template) == group for template in ordered) for group in groups]
+    return ordered, Tables(
+        *sides,
+        first=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        combinations=np.array([bits for group, bits in groups if group == ARC], np.int64),
+        between=slots.index((columns.pop(), "", 0)) if columns else 0,
+        outside=np.array([hashed(BEGIN), hashed(END)], np.uint64),
+        longest=all_allowed(),
+    )
+
+
+def ranks_of(columns: Columns) -> dict[str, dict[str, int]]:
+    """The ranks of a training treebank; equally frequent values in the order of their strings."""
+    found = {}
+    for name in FEW_VALUES:
+        strings, ids = columns[name]
+        counts: dict[str, int] = {}
+        for string, count in zip(strings, np.bincount(ids, minlength=len(strings)).tolist(), strict=True):
+            for part in parts_of(string) if name == "feats" else [string]:
+                counts[part] = counts.get(part, 0) + count
+        ordered = sorted(counts, key=lambda part: (-counts[part], part))
+        found[name] = {part: rank for rank, part in enumerate(ordered)}
+    return found
+
+
+def parts_of(feats: str) -> list[str]:
+    """The morphological features of a word, Case=Nom|Number=Sing."""
+    return [part for part in feats.split("|") if part and part != NONE]
+
+
+def encode(
+    columns: Columns,
+    offsets: Ints,
+    templates: Sequence[Template],
+    ranks: Ranks,
+    slots: Sequence[Slot] | None = None,
+) -> Nodes:
+    """The nodes of the sentences offsets[i]:offsets[i + 1], for ordered templates, or for these slots if given."""
+    starts = offsets + np.arange(len(offsets))
+    words = np.ones(starts[-1], bool)
+    words[starts[:-1]] = False
+    slots = slots_of(templates) if slots is None else slots
+    atoms = np.full((starts[-1], len(slots)), hashed(ROOT), np.uint64)
+    for s, (name, function, number) in enumerate(slots):
+        strings, ids = columns[name]
+        if name in FEW_VALUES and not function:
+            values = [numbered(string, ranks[name]) for string in strings]
+        else:
+            values = [hashed(FUNCTIONS[function](string, number)) for string in strings]
+        atoms[words, s] = np.array(values, np.uint64)[ids]
+    strings, ids = columns["feats"]
+    split = [parts_of(string)[:MOST_FEATS] for string in strings]
+    table = np.zeros((len(strings), max([len(parts) for parts in split] + [1])), np.uint64)
+    for row, parts in zip(table, split, strict=True):
+        row[: len(parts)] = [numbered(part, ranks["feats"]) for part in parts]
+    return Nodes(
+        atoms=atoms,
+        feats=of_nodes(words, table, ids),
+        counts=of_nodes(words, np.array([len(parts) for parts in split], np.int32), ids),
+        flags=of_nodes(words, flags_of(columns), np.arange(len(columns["word"][1]))),
+        kinds=of_nodes(words, kinds_of(columns["pos"][0], ranks["pos"]), columns["pos"][1]),
+        starts=starts,
+    )
+
+
+def of_nodes(words: NDArray[np.bool_], values: NDArray[Any], ids: NDArray[Any]) -> NDArray[Any]:
+    """The values of words, 0 for roots."""
+    found = np.zeros((len(words), *values.shape[1:]), values.dtype)
+    found[words] = values[ids]
+    return found
+
+
+def kinds_of(tags: Sequence[str], ranks: Mapping[str, int]) -> NDArray[np.int32]:
+    """1 + the rank of a tag; the last number is for tags not seen in training, 0 for the root."""
+    return np.array([1 + ranks.get(tag, len(ranks)) for tag in tags], np.int32)

@@ -1,0 +1,314 @@
+"""Owns the features of arcs: their keys, the places of their weights, and the scores of all arcs of a sentence.
+
+The key of a feature is head ^ modifier ^ arc: what its template sees of the head, of the modifier and of the arc, each
+hashed to 64 bits. The first two are made once for each word, so that a feature of an arc costs two exclusive ors and
+one look at the weights. Its place among the 2^b weights are the low bits of the key; features that share a place share
+its weight. In the exact mode `owners` holds the key that each place belongs to, and the next free place is taken.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from swvp.compiled import borrowing, inlined, inner, pasted
+from swvp.features.arc_templates import ARC_ATOMS
+from swvp.features.context import COORDINATOR, PUNCTUATION, VERB
+from swvp.structures.tree.encoding import (
+    ARC,
+    BETWEEN,
+    HEAD,
+    MODIFIER,
+    MORPHOLOGY,
+    PAIR,
+    Keys,
+    Nodes,
+    Tables,
+)
+from swvp.structures.tree.tag_pruning import allowed
+from swvp.types import Floats, Ints
+
+MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+TO_THE_RIGHT = np.uint64(0x243F6A8885A308D3)
+FREE = np.uint64(0)
+DISTANCE, LENGTH, VERBS, PUNCTUATIONS, COORDINATORS = (1 << bit for bit in range(len(ARC_ATOMS)))
+MOST_LENGTH = 255
+MOST_COUNT = 3
+
+
+class Room(NamedTuple):
+    """What is known of the sentence that is looked at: the keys of its nodes, and the scores of its arcs.
+
+    keys[side, v, t] are those of template t; where it has feats, there is one of lists[side, v, t, :counts[side, v, t]]
+    for each. `alone[v, right, side]` are the scores of the templates of one side, `tags` those of the words in between,
+    `found` is for the keys of the features of one arc.
+    """
+
+    keys: Keys
+    lists: Keys
+    counts: Ints
+    alone: Floats
+    tags: Keys
+    scores: Floats
+    found: Keys
+
+
+def new_room(tables: Tables, nodes: Nodes, words: int) -> Room:
+    """Room for sentences of so many words."""
+    templates, many, feats = len(tables.salts), int(tables.first[PAIR]), nodes.feats.shape[1]
+    between = int(tables.first[ARC] - tables.first[BETWEEN])
+    return Room(
+        keys=np.zeros((2, words + 1, templates), np.uint64),
+        lists=np.zeros((2, words + 1, many, feats), np.uint64),
+        counts=np.zeros((2, words + 1, many), np.int64),
+        alone=np.zeros((words + 1, 2, 2)),
+        tags=np.zeros(words + 1, np.uint64),
+        scores=np.zeros((words + 1, words + 1)),
+        found=np.zeros(templates + many * feats * feats + between * words, np.uint64),
+    )
+
+
+@inlined
+def stirred(bits):
+    """A number with its bits well mixed."""
+    bits = (bits ^ (bits >> np.uint64(32))) * MULTIPLIER
+    return bits ^ (bits >> np.uint64(29))
+
+
+@inlined
+def place(key, owners, mask):
+    """Where the weight of a feature is, or would be."""
+    at = key & mask
+    if owners is not None:
+        while owners[at] != FREE and owners[at] != key:
+            at = (at + np.uint64(1)) & mask
+    return at
+
+
+@pasted
+def node_keys(nodes, tables, first, n, room):
+    """Write the keys of the nodes 0..n of the sentence whose root is node `first`."""
+    for side in range(2):
+        side_keys(
+            nodes.atoms,
+            first,
+            n,
+            tables.outside,
+            tables.sides,
+            tables.lengths,
+            tables.multiple,
+            tables.near,
+            tables.salts,
+            side,
+            room.keys,
+        )
+        feature_keys(nodes.feats, nodes.counts, first, n, tables.multiple, tables.near, side, room)
+
+
+@inner
+def side_keys(atoms, first, n, outside, sides, lengths, multiple, near, salts, side, keys):
+    for v in range(n + 1):
+        for t in range(len(salts)):
+            bits = salts[t, side]
+            size = lengths[t, side]
+            last = size - 1 if near[t, side] and not multiple[t, side] else size  # feats come after all others
+            for a in range(size):
+                at = v + sides[t, side, a, 1]
+                if at != v and (at < 1 or v == 0):  # the root has no neighbours
+                    atom = outside[0]
+                elif at > n:
+                    atom = outside[1]
+                else:
+                    atom = atoms[first + at, sides[t, side, a, 0]]
+                bits ^= atom
+                if a != last:
+                    bits = stirred(bits)
+            keys[side, v, t] = bits
+
+
+@inner
+def feature_keys(feats, counts, first, n, multiple, near, side, room):
+    for v in range(n + 1):
+        for t in range(room.lists.shape[2]):
+            key = room.keys[side, v, t]
+            if multiple[t, side]:
+                size = counts[first + v]
+                for f in range(size):
+                    bits = key ^ feats[first + v, f]
+                    room.lists[side, v, t, f] = bits if near[t, side] else stirred(bits)
+                room.counts[side, v, t] = size
+            else:
+                room.lists[side, v, t, 0] = key
+                room.counts[side, v, t] = 1
+
+
+@inlined
+def bin_of(length):
+    """1, 2, 3, 4, 5, 6-10, 11-20, 21-30, 31-40, more."""
+    if length <= 5:
+        return length
+    if length <= 10:
+        return 6
+    return min((length - 1) // 10 + 6, 10)
+
+
+@inlined
+def arc_key(bits, length, verbs, punctuations, coordinators):
+    """The key of what the bits say of an arc; the last atom is near, as in `swvp.structures.tree.encoding`."""
+    key = np.uint64(0)
+    if bits & DISTANCE:
+        key = np.uint64(bin_of(length))
+    if bits & LENGTH:
+        key = stirred(key) ^ np.uint64(min(length, MOST_LENGTH))
+    if bits & VERBS:
+        key = stirred(key) ^ np.uint64(min(verbs, MOST_COUNT))
+    if bits & PUNCTUATIONS:
+        key = stirred(key) ^ np.uint64(min(punctuations, MOST_COUNT))
+    if bits & COORDINATORS:
+        key = stirred(key) ^ np.uint64(min(coordinators, MOST_COUNT))
+    return key
+
+
+@inlined
+def is_new(tag, tags, size):
+    for k in range(size):
+        if tags[k] == tag:
+            return False
+    return True
+
+
+@inlined
+def sum_pairs(w, owners, mask, heads, modifiers, t0, t1, key):
+    total = 0.0
+    for t in range(t0, t1):
+        total += w[place(heads[t] ^ modifiers[t] ^ key, owners, mask)]
+    return total
+
+
+@inlined
+def sum_lists(w, owners, mask, heads, head_counts, modifiers, modifier_counts, t0, t1, key):
+    total = 0.0
+    for t in range(t0, t1):
+        for a in range(head_counts[t]):
+            half = heads[t, a] ^ key
+            for b in range(modifier_counts[t]):
+                total += w[place(half ^ modifiers[t, b], owners, mask)]
+    return total
+
+
+@borrowing
+def score_sentence(nodes, tables, i, w, owners, room):
+    """Write the keys of the nodes of sentence i and the scores of its arcs, -inf for pruned ones; return its length."""
+    first = nodes.starts[i]
+    n = nodes.starts[i + 1] - first - 1
+    for h in range(n + 1):
+        for m in range(1, n + 1):
+            room.scores[h, m] = 0.0 if allowed(tables.longest, nodes.kinds, first, h, m) else -np.inf
+    score_marked(nodes, tables, first, n, w, owners, room)
+    return n
+
+
+@inner
+def score_marked(nodes, tables, first, n, w, owners, room):
+    """Write the keys of the nodes of a sentence and the scores of those arcs whose scores are not -inf."""
+    node_keys(nodes, tables, first, n, room)
+    score_sides(w, owners, n, tables.first, room)
+    score_arcs(w, owners, first, n, nodes, tables, room)
+
+
+@pasted
+def score_sides(w, owners, n, group, room):
+    mask = np.uint64(len(w) - 1)
+    lists, counts = room.lists, room.counts
+    for v in range(n + 1):
+        for right in range(2):
+            key = TO_THE_RIGHT if right else np.uint64(0)
+            room.alone[v, right, 0] = sum_lists(
+                w, owners, mask, lists[0, v], counts[0, v], lists[1, 0], counts[1, 0], group[HEAD], group[MODIFIER], key
+            )
+            room.alone[v, right, 1] = sum_lists(
+                w,
+                owners,
+                mask,
+                lists[0, 0],
+                counts[0, 0],
+                lists[1, v],
+                counts[1, v],
+                group[MODIFIER],
+                group[MORPHOLOGY],
+                key,
+            )
+
+
+@pasted
+def score_arcs(w, owners, first, n, nodes, tables, room):
+    mask = np.uint64(len(w) - 1)
+    group, combinations = tables.first, tables.combinations
+    flags, tags, scores, alone = nodes.flags, room.tags, room.scores, room.alone
+    for h in range(n + 1):
+        heads, head_lists, head_counts = room.keys[0, h], room.lists[0, h], room.counts[0, h]
+        for right in range(2):
+            direction = TO_THE_RIGHT if right else np.uint64(0)
+            verbs = punctuations = coordinators = different = 0
+            for length in range(1, n - h + 1 if right else h):
+                m = h + length if right else h - length
+                if scores[h, m] != -np.inf:
+                    modifiers = room.keys[1, m]
+                    total = alone[h, right, 0] + alone[m, right, 1]
+                    total += sum_pairs(w, owners, mask, heads, modifiers, group[PAIR], group[BETWEEN], direction)
+                    total += sum_lists(
+                        w, owners, mask, head_lists, head_counts, room.lists[1, m], room.counts[1, m],
+                        group[MORPHOLOGY], group[PAIR], direction,
+                    )  # fmt: skip
+                    for k in range(different):
+                        key = direction ^ tags[k]
+                        total += sum_pairs(w, owners, mask, heads, modifiers, group[BETWEEN], group[ARC], key)
+                    for c in range(len(combinations)):
+                        key = direction ^ arc_key(combinations[c], length, verbs, punctuations, coordinators)
+                        total += sum_pairs(w, owners, mask, heads, modifiers, group[ARC + c], group[ARC + c + 1], key)
+                    scores[h, m] = total
+                verbs += (flags[first + m] & VERB) > 0
+                punctuations += (flags[first + m] & PUNCTUATION) > 0
+                coordinators += (flags[first + m] & COORDINATOR) > 0
+                tag = nodes.atoms[first + m, tables.between]
+                if is_new(tag, tags, different):
+                    tags[different] = tag
+                    different += 1
+
+
+@borrowing
+def arc_keys(nodes, tables, first, h, m, room, out):
+    """Write the keys of all features of one arc of the sentence in `room`; return how many there are."""
+    group, combinations, lists, counts = tables.first, tables.combinations, room.lists, room.counts
+    heads, modifiers = room.keys[0, h], room.keys[1, m]
+    direction = TO_THE_RIGHT if m > h else np.uint64(0)
+    size = 0
+    for t in range(group[PAIR]):
+        u = 0 if group[MODIFIER] <= t < group[MORPHOLOGY] else h
+        v = 0 if t < group[MODIFIER] else m
+        for a in range(counts[0, u, t]):
+            for b in range(counts[1, v, t]):
+                out[size] = lists[0, u, t, a] ^ lists[1, v, t, b] ^ direction
+                size += 1
+    for t in range(group[PAIR], group[BETWEEN]):
+        out[size] = heads[t] ^ modifiers[t] ^ direction
+        size += 1
+    verbs = punctuations = coordinators = different = 0
+    for k in range(min(h, m) + 1, max(h, m)):
+        verbs += (nodes.flags[first + k] & VERB) > 0
+        punctuations += (nodes.flags[first + k] & PUNCTUATION) > 0
+        coordinators += (nodes.flags[first + k] & COORDINATOR) > 0
+        tag = nodes.atoms[first + k, tables.between]
+        if is_new(tag, room.tags, different):
+            room.tags[different] = tag
+            different += 1
+            for t in range(group[BETWEEN], group[ARC]):
+                out[size] = heads[t] ^ modifiers[t] ^ direction ^ tag
+                size += 1
+    for c in range(len(combinations)):
+        key = direction ^ arc_key(combinations[c], abs(h - m), verbs, punctuations, coordinators)
+        for t in range(group[ARC + c], group[ARC + c + 1]):
+            out[size] = heads[t] ^ modifiers[t] ^ key
+            size += 1
+    return size

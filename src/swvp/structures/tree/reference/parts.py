@@ -1,0 +1,165 @@
+"""Owns the second-order model by definition, in plain Python: features are pairs of strings, trees are enumerated.
+
+Sentences are as in `arcs`. Any choice of one head for each word has parts, a tree or not:
+
+    ("arc", h, m)
+    ("siblings", h, right, m, s)    m and s are children of h on one side of it with none in between; m may be None
+                                    (START: s is the nearest to h), s may be None (STOP: m is the farthest), or both
+    ("grandparent", g, h, m)        g is the head of h and h of m; there is none if h is the root, or if g is m
+
+This is what `swvp.structures.tree.second_order.model` must agree with, for sentences of few words.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+
+from swvp.features.part_templates import PartTemplates, parse_part_templates
+from swvp.structures.tree.first_order.names import SentenceColumns, feature_names, feature_parts
+from swvp.structures.tree.reference.arcs import Sentence
+from swvp.structures.tree.reference.trees import trees
+from swvp.structures.tree.second_order.names import Named, grandparent_names, sibling_names
+from swvp.types import Floats
+
+__all__ = ["Part", "PlainParts", "all_parts", "own_parts", "part_features", "parts_of"]
+
+Part = tuple[Any, ...]
+
+
+@functools.lru_cache(maxsize=100_000)
+def parts_of(heads: tuple[int, ...]) -> list[Part]:
+    """The parts of any choice of heads."""
+    found: list[Part] = []
+    children: list[list[int]] = [[] for _ in range(len(heads) + 1)]
+    for m, h in enumerate(heads, 1):
+        found.append(("arc", h, m))
+        children[h].append(m)
+        if h and heads[h - 1] != m:
+            found.append(("grandparent", heads[h - 1], h, m))
+    for h, modifiers in enumerate(children):
+        left, right = [m for m in reversed(modifiers) if m < h], [m for m in modifiers if m > h]
+        for is_right, nearest_first in ((False, left), (True, right)):
+            found += [("siblings", h, is_right, m, s) for m, s in pairwise([None, *nearest_first, None])]
+    return found
+
+
+def own_parts(heads: tuple[int, ...], other: tuple[int, ...]) -> dict[int, list[Part]]:
+    """The parts that the tree `heads` has and `other` has not, by the word with a wrong head that each belongs to.
+
+    See `swvp.structures.tree.second_order.word_parts`.
+    """
+    wrong = {m for m, (h, g) in enumerate(zip(heads, other, strict=True), 1) if h != g}
+    owned: dict[int, list[Part]] = {m: [] for m in wrong}
+    shared = set(parts_of(other))
+    for part in parts_of(heads):
+        if part in shared:
+            continue
+        kind, *nodes = part
+        if kind == "siblings":
+            h, right, m, s = nodes
+            ends = [h if m is None else m, (len(heads) + 1 if right else 0) if s is None else s]
+            between = [c for c in range(min(ends) + 1, max(ends)) if other[c - 1] == h]
+            words = [s, m, *sorted(between, key=lambda c: abs(c - h))]
+        else:
+            words = nodes[:0:-1]  # from the lowest word up, without the highest head
+        owned[next(word for word in words if word in wrong)].append(part)
+    return owned
+
+
+def sides_of(h: int, n: int) -> tuple[tuple[bool, range], tuple[bool, range]]:
+    """The words on the left and on the right of h, the nearest first."""
+    return (False, range(h - 1, 0, -1)), (True, range(h + 1, n + 1))
+
+
+def all_parts(n: int) -> list[Part]:
+    """All parts that choices of heads for n words have."""
+    words = range(1, n + 1)
+    found: list[Part] = [("arc", h, m) for h in range(n + 1) for m in words if h != m]
+    found += [("grandparent", g, h, m) for g in range(n + 1) for h in words for m in words if len({g, h, m}) == 3]
+    for h in range(n + 1):
+        for right, side in sides_of(h, n):
+            found += [("siblings", h, right, m, s) for m, s in combinations([None, *side, None], 2)]
+    return found
+
+
+def part_features(templates: PartTemplates, x: Sentence, part: Part) -> list[Named]:
+    """The features of a part, in the order of the kernels if the templates are; one may come twice."""
+    columns: SentenceColumns = {name: [word[name] for word in x] for name in x[0]}
+    kind, *nodes = part
+    if kind == "grandparent":
+        return grandparent_names(columns, templates, *nodes)
+    if kind == "siblings":
+        h, right, m, s = nodes
+        return sibling_names(columns, templates, h, m, s, right)
+    found, names = feature_parts(columns, templates.arcs, *nodes), feature_names(columns, templates.arcs, *nodes)
+    return [(template.text, name) for (template, _), name in zip(found, names, strict=True)]
+
+
+class PlainParts:
+    """The problem of parsing these sentences: φ counts the features that parts of theirs can have.
+
+    `candidates(x, m)` are the heads that word m may have in a prediction.
+    """
+
+    def __init__(
+        self,
+        templates: Iterable[str],
+        sentences: Iterable[Sentence],
+        *,
+        projective: bool = False,
+        one_root: bool = True,
+        candidates: Callable[[Sentence, int], Collection[int]] = lambda x, m: range(len(x) + 1),
+    ):
+        self.templates = parse_part_templates(templates)
+        self.projective = projective
+        self.one_root = one_root
+        self.candidates = candidates
+        self.numbers: dict[Named, int] = {}
+        self.known: dict[int, tuple[Sentence, dict[Part, Any]]] = {}
+        for x in sentences:
+            self.parts(x)
+
+    def parts(self, x: Sentence) -> dict[Part, Any]:
+        """The numbers of the features of all parts of a sentence."""
+        if id(x) not in self.known:
+            numbers = {
+                part: np.array(
+                    [
+                        self.numbers.setdefault(feature, len(self.numbers))
+                        for feature in part_features(self.templates, x, part)
+                    ],
+                    int,
+                )
+                for part in all_parts(len(x))
+            }
+            self.known[id(x)] = (x, numbers)
+        return self.known[id(x)][1]
+
+    def joint_feature(self, x: Sentence, y: Sequence[int]) -> Floats:
+        parts = self.parts(x)
+        numbers = np.concatenate([parts[part] for part in parts_of(tuple(y))])
+        return np.bincount(numbers, minlength=len(self.numbers)).astype(float)
+
+    def scores(self, x: Sentence, w: Floats) -> dict[Part, float]:
+        """Of all parts."""
+        return {part: float(w[numbers].sum()) for part, numbers in self.parts(x).items()}
+
+    def argmax(self, x: Sentence, w: Floats) -> tuple[int, ...]:
+        """The first of the best trees."""
+        scores = self.scores(x, w)
+        return max(self.outputs(x), key=lambda y: sum(scores[part] for part in parts_of(y)))
+
+    def k_best(self, x: Sentence, w: Floats, k: int) -> list[tuple[int, ...]]:
+        scores = self.scores(x, w)
+        return sorted(self.outputs(x), key=lambda y: -sum(scores[part] for part in parts_of(y)))[:k]
+
+    def outputs(self, x: Sentence) -> Iterable[tuple[int, ...]]:
+        """The trees of candidates."""
+        allowed = [set(self.candidates(x, m)) for m in range(1, len(x) + 1)]
+        every = trees(len(x), self.projective, self.one_root)
+        return (y for y in every if all(h in heads for h, heads in zip(y, allowed, strict=True)))

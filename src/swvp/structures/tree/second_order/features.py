@@ -1,0 +1,270 @@
+"""Owns the features of second-order parts: their keys and their scores.
+
+The features of a part are those of its two or three sides, made as in `first_order.features`: the key of a template of
+three sides is the exclusive or of what it sees of each. What a part of siblings (h, m, s) has of m and s alone, and one
+of grandparents (g, h, m) of g and m, does not depend on h: it is summed once for each pair of words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from swvp.compiled import inlined, inner, pasted
+from swvp.features.arc_templates import SideAtom
+from swvp.features.part_templates import PartTemplates, Triple
+from swvp.structures.tree.encoding import (
+    FEW_VALUES,
+    Keys,
+    Nodes,
+    Sides,
+    Slot,
+    Tables,
+    Template,
+    hashed,
+    sides_of,
+    slots_of,
+    tables_of,
+)
+from swvp.structures.tree.first_order.features import Room, arc_keys, new_room, place, score_marked, side_keys, stirred
+from swvp.structures.tree.second_order.parts import Candidates, Parts, grandparent, lay_out, new_parts, siblings
+
+__all__ = ["PartRoom", "PartTables", "new_part_room", "part_tables", "score_parts"]
+
+START, STOP = np.uint64(hashed("\0start")), np.uint64(hashed("\0stop"))
+DIRECTIONS = np.array([hashed(f"\0direction {number}") for number in range(6)], np.uint64)
+
+
+class PartTables(NamedTuple):
+    """Templates of arcs, of the words m and s, of g and m, and of three sides, as tables."""
+
+    arcs: Tables
+    sibling_pairs: Tables
+    grandparent_pairs: Tables
+    siblings: Sides
+    grandparents: Sides
+
+
+class PartRoom(NamedTuple):
+    """What is known of the sentence that is looked at.
+
+    The keys of three sides are [side, v, t] for node v; node n + 1 is START, n + 2 STOP. `found` is for the
+    keys of the features of one part.
+    """
+
+    parts: Parts
+    arcs: Room
+    sibling_pairs: Room
+    grandparent_pairs: Room
+    siblings: Keys
+    grandparents: Keys
+    found: Keys
+
+
+def near_of(template: Triple) -> SideAtom | None:
+    """The atom whose values are next to each other: one of few values, of a side without words if there is one."""
+    few = [atom for atom in template.atoms if atom.column in FEW_VALUES and not atom.function]
+    of_words = {atom.side for atom in template.atoms if atom not in few}
+    return min(reversed(few), key=lambda atom: (atom.side in of_words, abs(atom.offset)), default=None)
+
+
+def triple_tables(templates: Sequence[Triple], slots: Sequence[Slot]) -> Sides:
+    texts, sides = [template.text for template in templates], [template.sides for template in templates]
+    return sides_of(texts, sides, [near_of(template) for template in templates], slots, 3)
+
+
+def part_tables(templates: PartTemplates, others: Sequence[Template] = ()) -> tuple[PartTemplates, PartTables]:
+    """The templates in the order of their tables, and the tables.
+
+    Nodes are encoded for all of these together, in that order, and for the others after them.
+    """
+    of_two = [tables_of(group)[0] for group in templates[:3]]
+    ordered = PartTemplates(of_two[0], of_two[1], of_two[2], templates.siblings, templates.grandparents)
+    slots = slots_of([*ordered.all, *others])
+    arcs, sibling_pairs, grandparent_pairs = (tables_of(group, slots)[1] for group in ordered[:3])
+    return ordered, PartTables(
+        arcs,
+        sibling_pairs,
+        grandparent_pairs,
+        triple_tables(ordered.siblings, slots),
+        triple_tables(ordered.grandparents, slots),
+    )
+
+
+def new_part_room(tables: PartTables, nodes: Nodes, candidates: Candidates) -> PartRoom:
+    """Room for the sentences of `nodes`."""
+    words = int(np.diff(nodes.starts).max(initial=1)) - 1
+    rooms = [new_room(table, nodes, words) for table in (tables.arcs, tables.sibling_pairs, tables.grandparent_pairs)]
+    three = [np.zeros((3, words + 3, len(table.salts)), np.uint64) for table in (tables.siblings, tables.grandparents)]
+    longest = max(len(room.found) for room in rooms) + max(keys.shape[2] for keys in three)
+    return PartRoom(
+        parts=new_parts(candidates, nodes.starts),
+        arcs=rooms[0],
+        sibling_pairs=rooms[1],
+        grandparent_pairs=rooms[2],
+        siblings=three[0],
+        grandparents=three[1],
+        found=np.zeros(longest, np.uint64),
+    )
+
+
+@inner
+def triple_keys(atoms, first, n, outside, table, keys):
+    """Write the keys of three sides."""
+    for side in range(3):
+        side_keys(
+            atoms, first, n, outside, table.sides, table.lengths, table.multiple, table.near, table.salts, side, keys
+        )
+        for t in range(len(table.salts)):
+            keys[side, n + 1, t] = stirred(table.salts[t, side] ^ START)
+            keys[side, n + 2, t] = stirred(table.salts[t, side] ^ STOP)
+
+
+@inner
+def mark(scores, n):
+    for h in range(n + 1):
+        for m in range(n + 1):
+            scores[h, m] = -np.inf
+
+
+@pasted
+def score_arc_parts(nodes, tables, first, n, w, owners, room, parts):
+    mark(room.scores, n)
+    for a in range(parts.arcs[n + 1]):
+        room.scores[parts.heads[a], parts.modifiers[a]] = 0.0
+    score_marked(nodes, tables, first, n, w, owners, room)
+    for a in range(parts.arcs[n + 1]):
+        parts.arc_scores[a] = room.scores[parts.heads[a], parts.modifiers[a]]
+
+
+@pasted
+def score_sibling_pairs(nodes, tables, first, n, w, owners, room, parts):
+    mark(room.scores, n)
+    if len(tables.salts) > 0:
+        for c in range(2 * n + 2):
+            for p in range(parts.chains[c], parts.chains[c + 1]):
+                for q in range(p + 1, parts.chains[c + 1]):
+                    room.scores[parts.modifiers[parts.chain[p]], parts.modifiers[parts.chain[q]]] = 0.0
+        score_marked(nodes, tables, first, n, w, owners, room)
+
+
+@pasted
+def score_grandparent_pairs(nodes, tables, first, n, w, owners, room, parts):
+    mark(room.scores, n)
+    if len(tables.salts) > 0:
+        for a in range(parts.arcs[n + 1]):
+            h, m = parts.heads[a], parts.modifiers[a]
+            for b in range(parts.arcs[h], parts.arcs[h + 1]):
+                if parts.heads[b] != m:
+                    room.scores[parts.heads[b], m] = 0.0
+        score_marked(nodes, tables, first, n, w, owners, room)
+
+
+@inlined
+def node_of(parts, c, n, rank):
+    """The node of a rank of chain c, also for START and STOP."""
+    if rank == 0:
+        return n + 1
+    if rank > parts.chains[c + 1] - parts.chains[c]:
+        return n + 2
+    return parts.modifiers[parts.chain[parts.chains[c] + rank - 1]]
+
+
+@inlined
+def turn(g, h, m):
+    """The direction of a grandparent part: right or left, and where m is: beyond h, between h and g, or beyond g."""
+    where = 0 if (m > h) == (h > g) else 1 if (m > g) == (h > g) else 2
+    return DIRECTIONS[2 * where + (1 if m > h else 0)]
+
+
+@inlined
+def sum_triples(w, owners, mask, one, two, three, direction):
+    total = 0.0
+    for t in range(len(one)):
+        total += w[place(one[t] ^ two[t] ^ three[t] ^ direction, owners, mask)]
+    return total
+
+
+@inner
+def score_siblings(n, w, owners, keys, pairs, parts):
+    mask = np.uint64(len(w) - 1)
+    for c in range(2 * n + 2):
+        k = parts.chains[c + 1] - parts.chains[c]
+        heads, direction = keys[0, c // 2], DIRECTIONS[c % 2]
+        for i in range(k + 1):
+            m = node_of(parts, c, n, i)
+            for j in range(i + 1, k + 2):
+                s = node_of(parts, c, n, j)
+                score = sum_triples(w, owners, mask, heads, keys[1, m], keys[2, s], direction)
+                if m <= n and s <= n and pairs[m, s] != -np.inf:
+                    score += pairs[m, s]
+                parts.sibling_scores[siblings(parts, c, i, j)] = score
+
+
+@inner
+def score_grandparents(n, w, owners, keys, pairs, parts):
+    mask = np.uint64(len(w) - 1)
+    for a in range(parts.arcs[n + 1]):
+        h, m = parts.heads[a], parts.modifiers[a]
+        for b in range(parts.arcs[h], parts.arcs[h + 1]):
+            g = parts.heads[b]
+            score = 0.0
+            if g != m:
+                score = sum_triples(w, owners, mask, keys[0, g], keys[1, h], keys[2, m], turn(g, h, m))
+                if pairs[g, m] != -np.inf:
+                    score += pairs[g, m]
+            parts.grandparent_scores[grandparent(parts, a, b)] = score
+
+
+@pasted
+def score_parts(nodes, tables, candidates, i, w, owners, room):
+    """Lay out the parts of sentence i and write their scores; return its length."""
+    first = nodes.starts[i]
+    n = nodes.starts[i + 1] - first - 1
+    parts = room.parts
+    lay_out(candidates, first - i, n, parts)
+    score_arc_parts(nodes, tables.arcs, first, n, w, owners, room.arcs, parts)
+    score_sibling_pairs(nodes, tables.sibling_pairs, first, n, w, owners, room.sibling_pairs, parts)
+    score_grandparent_pairs(nodes, tables.grandparent_pairs, first, n, w, owners, room.grandparent_pairs, parts)
+    outside = tables.arcs.outside
+    triple_keys(nodes.atoms, first, n, outside, tables.siblings, room.siblings)
+    triple_keys(nodes.atoms, first, n, outside, tables.grandparents, room.grandparents)
+    score_siblings(n, w, owners, room.siblings, room.sibling_pairs.scores, parts)
+    score_grandparents(n, w, owners, room.grandparents, room.grandparent_pairs.scores, parts)
+    return n
+
+
+@pasted
+def add_pair(nodes, tables, first, h, m, room, out, size):
+    """Write the keys of the features of a pair after the first `size`; return how many there are then."""
+    if len(tables.salts) == 0:
+        return size
+    return size + arc_keys(nodes, tables, first, h, m, room, out[size:])
+
+
+@inlined
+def add_triples(one, two, three, direction, out):
+    for t in range(len(one)):
+        out[t] = one[t] ^ two[t] ^ three[t] ^ direction
+    return len(one)
+
+
+@pasted
+def sibling_keys(nodes, tables, first, n, c, i, j, room):
+    """Write the keys of all features of the siblings of ranks i and j of chain c; return how many there are."""
+    m, s = node_of(room.parts, c, n, i), node_of(room.parts, c, n, j)
+    keys = room.siblings
+    size = add_triples(keys[0, c // 2], keys[1, m], keys[2, s], DIRECTIONS[c % 2], room.found)
+    if m > n or s > n:
+        return size
+    return add_pair(nodes, tables.sibling_pairs, first, m, s, room.sibling_pairs, room.found, size)
+
+
+@pasted
+def grandparent_keys(nodes, tables, first, g, h, m, room):
+    """Write the keys of all features of a grandparent part; return how many there are."""
+    keys = room.grandparents
+    size = add_triples(keys[0, g], keys[1, h], keys[2, m], turn(g, h, m), room.found)
+    return add_pair(nodes, tables.grandparent_pairs, first, g, m, room.grandparent_pairs, room.found, size)

@@ -1,0 +1,347 @@
+"""Owns the second-order model: φ(x, y) is the sum of the features of the arcs, siblings and grandparents of y.
+
+As in `first_order.model`, position k of the label is the head of word k + 1. A mixed assignment changes heads,
+and with each of them the parts that touch it: the siblings on the old and on the new side, and the grandparent parts
+above and below. m^J has its parts whether or not it is a tree, so w·Δφ(x, y, m^J) is the difference of two sums. A
+model for rules with `parts` takes the parts of words instead (`swvp.structures.tree.second_order.word_parts`).
+
+Words have the heads that `candidates` says; while learning, the gold heads are among them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from swvp.compiled import borrowing, implement, inlined, inner, kernel, pasted
+from swvp.structures import operations
+from swvp.structures.tree.decoding.dual_decomposition import DualRoom, best_nonprojective, new_dual_room, rounds_for
+from swvp.structures.tree.decoding.second_order_eisner import ProjectiveRoom, best_projective, new_projective_room
+from swvp.structures.tree.encoding import Keys, Nodes
+from swvp.structures.tree.first_order import model as arcs
+from swvp.structures.tree.first_order.features import arc_keys, place
+from swvp.structures.tree.first_order.model import Heads, compare, own
+from swvp.structures.tree.second_order.features import (
+    PartRoom,
+    PartTables,
+    grandparent_keys,
+    new_part_room,
+    score_parts,
+    sibling_keys,
+)
+from swvp.structures.tree.second_order.parts import Candidates, grandparent, score_heads, siblings
+from swvp.structures.tree.second_order.word_parts import OwnParts, add_own_parts, new_own_parts, own_margins
+from swvp.types import Floats, Ints
+
+__all__ = ["PartModel", "SecondOrder", "new_part_model", "part_weights", "predict_parts", "score_all_parts"]
+
+ARC, SIBLINGS, GRANDPARENT = range(3)
+MOST_ITERATIONS = 200
+
+
+class SecondOrder(NamedTuple):
+    """Sentences; `heads` are the gold heads of all words, or empty if there is nothing to learn."""
+
+    nodes: Nodes
+    tables: PartTables
+    candidates: Candidates
+    heads: Heads
+    projective: bool
+    one_root: bool
+    margin: float
+
+
+class PartModel(NamedTuple):
+    """The weights, Σ clock·update, whose places they are in the exact mode, and room for one sentence.
+
+    `amounts` are those of all parts in an update, `changed` and `changes` the parts in it and their amounts. There is
+    room for one of the decoders, so that only this one is compiled. `own` is there for rules with `parts`.
+    """
+
+    w: Floats
+    delayed: Floats
+    owners: Keys | None
+    taken: Ints
+    predicted: Ints
+    mixed: Ints
+    amounts: Floats
+    changed: Ints
+    changes: Floats
+    room: PartRoom
+    dual: DualRoom | None
+    spans: ProjectiveRoom | None
+    solved: Ints
+    own: OwnParts | None
+
+
+def new_part_model(
+    problem: SecondOrder, size: int, *, exact: bool = False, w: Floats | None = None, own_parts: bool = False
+) -> PartModel:
+    """A model of `size` weights, a power of 2, all 0 or as given; with `own_parts` for rules with `parts`."""
+    room = new_part_room(problem.tables, problem.nodes, problem.candidates)
+    words, parts = len(room.parts.arcs) - 2, room.parts
+    scores = (parts.arc_scores, parts.sibling_scores, parts.grandparent_scores)
+    most = sum(map(len, scores)) if len(problem.heads) else 0
+    shape = problem.candidates, problem.nodes.starts
+    return PartModel(
+        w=np.zeros(size) if w is None else w,
+        delayed=np.zeros(size if w is None else 0),
+        owners=np.zeros(size, np.uint64) if exact else None,
+        taken=np.zeros(1, np.int64),
+        predicted=np.zeros(words, np.int64),
+        mixed=np.zeros(words, np.int64),
+        amounts=np.zeros(most),
+        changed=np.zeros((most, 4), np.int64),
+        changes=np.zeros(most),
+        room=room,
+        dual=None if problem.projective else new_dual_room(*shape),
+        spans=new_projective_room(*shape) if problem.projective else None,
+        solved=np.zeros(3, np.int64),
+        own=new_own_parts(words) if own_parts else None,
+    )
+
+
+AS_OF_ARCS = {
+    SecondOrder: ("longest", "length", "counts_features", "has_parts", "heads", "labels"),
+    PartModel: ("weights", "norm", "averaged_weights", "refresh"),
+}
+"""Operations that are those of first order: sentences are laid out, and weights kept, in the same way."""
+
+for cls, names in AS_OF_ARCS.items():
+    for name in names:
+        implement(getattr(operations, name), cls)(getattr(arcs, name))
+
+
+@pasted
+def predict_one(problem, model, i):
+    """Keep the best tree of sentence i, its gold arcs worth less by the margin; return its length."""
+    parts = model.room.parts
+    n = score_parts(problem.nodes, problem.tables, problem.candidates, i, model.w, model.owners, model.room)
+    if problem.margin > 0:
+        start = problem.nodes.starts[i] - i
+        for k in range(n):
+            parts.arc_scores[parts.arc[problem.heads[start + k], k + 1]] -= problem.margin
+    decode(parts, n, problem.one_root, model.dual, model.spans, model.predicted, model.solved)
+    return n
+
+
+@inner
+def decode(parts, n, one_root, dual, spans, predicted, solved):
+    """Keep the best tree for the scores of the parts; count whether it certainly is the best."""
+    solved[0] += 1
+    if dual is not None:
+        most = rounds_for(parts, n, MOST_ITERATIONS)
+        certain, iterations, _ = best_nonprojective(parts, n, one_root, most, dual, predicted)
+        solved[1] += certain
+        solved[2] += iterations
+    if spans is not None:
+        best_projective(parts, n, one_root, spans, predicted)
+        solved[1] += 1
+
+
+@implement(operations.find_mistakes, SecondOrder)
+@borrowing
+def find_mistakes(problem, model, i, wrong):
+    n = predict_one(problem, model, i)
+    return compare(problem.heads, problem.nodes.starts[i] - i, n, model.predicted, wrong)
+
+
+@inlined
+def mix(heads, start, n, predicted, first, end, positions, mixed):
+    """Write m^J for J = positions[first:end]; the gold heads are heads[start:start + n]."""
+    for k in range(n):
+        mixed[k] = heads[start + k]
+    for p in range(first, end):
+        mixed[positions[p]] = predicted[positions[p]]
+
+
+@implement(operations.margins, SecondOrder)
+@borrowing
+def margins(problem, model, i, starts, positions, count, out):
+    start = problem.nodes.starts[i] - i
+    n = problem.nodes.starts[i + 1] - problem.nodes.starts[i] - 1
+    margins_of(model.room.parts, n, problem.heads, start, model, model.own, starts, positions, count, out)
+
+
+@inner
+def margins_of(parts, n, heads, start, model, own, starts, positions, count, out):
+    """The same, of the parts of words if there is `own`, else of mixed heads; only one of them is compiled."""
+    if own is not None:
+        mix(heads, start, n, model.predicted, 0, 0, positions, model.mixed)
+        own_margins(parts, n, model.mixed, model.predicted, starts, positions, count, own, out)
+    else:
+        gold = 0.0
+        for j in range(-1, count):
+            first, end = (starts[j], starts[j + 1]) if j >= 0 else (0, 0)
+            mix(heads, start, n, model.predicted, first, end, positions, model.mixed)
+            score = score_heads(parts, n, model.mixed)
+            if j >= 0:
+                out[j] = gold - score
+            else:
+                gold = score
+
+
+@inner
+def add_amount(parts, n, heads, amount, amounts):
+    """Add to the amounts of all parts of an assignment: of arcs, then of siblings, then of grandparents."""
+    sibling, grand = len(parts.arc_scores), len(parts.arc_scores) + len(parts.sibling_scores)
+    for m in range(1, n + 1):
+        h = heads[m - 1]
+        a = parts.arc[h, m]
+        amounts[a] += amount
+        if h > 0 and heads[h - 1] != m:
+            amounts[grand + grandparent(parts, a, parts.arc[heads[h - 1], h])] += amount
+    for c in range(2 * n + 2):
+        before = 0
+        for p in range(parts.chains[c], parts.chains[c + 1]):
+            a = parts.chain[p]
+            if heads[parts.modifiers[a] - 1] == c // 2:
+                amounts[sibling + siblings(parts, c, before, parts.rank[a])] += amount
+                before = parts.rank[a]
+        amounts[sibling + siblings(parts, c, before, parts.chains[c + 1] - parts.chains[c] + 1)] += amount
+
+
+@pasted
+def changed_parts(problem, model, i, starts, positions, sets, count, amounts):
+    """Write the parts that Σ_c amounts[c] · Δφ(x, y, m^J) has, and their amounts, into the model; return how many."""
+    start = problem.nodes.starts[i] - i
+    n = problem.nodes.starts[i + 1] - problem.nodes.starts[i] - 1
+    add_amounts(model.room.parts, n, problem.heads, start, model, model.own, starts, positions, sets, count, amounts)
+    return collect(model.room.parts, n, model.amounts, model.changed, model.changes)
+
+
+@inner
+def add_amounts(parts, n, heads, start, model, own, starts, positions, sets, count, amounts):
+    """Write the amounts of all parts: of the parts of words if there is `own`, else of mixed heads."""
+    predicted, mixed, of_parts = model.predicted, model.mixed, model.amounts
+    clear(parts, n, of_parts)
+    if own is not None:
+        mix(heads, start, n, predicted, 0, 0, positions, mixed)
+        add_own_parts(parts, n, mixed, predicted, starts, positions, sets, count, amounts, own, of_parts)
+    else:
+        total = 0.0
+        for c in range(count):
+            if amounts[c] != 0:
+                total += amounts[c]
+                j = sets[c]
+                mix(heads, start, n, predicted, starts[j], starts[j + 1], positions, mixed)
+                add_amount(parts, n, mixed, -amounts[c], of_parts)
+        mix(heads, start, n, predicted, 0, 0, positions, mixed)
+        add_amount(parts, n, mixed, total, of_parts)
+
+
+@inner
+def clear(parts, n, amounts):
+    sibling, grand = len(parts.arc_scores), len(parts.arc_scores) + len(parts.sibling_scores)
+    last = parts.arcs[n + 1]
+    for first, end in (
+        (0, last),
+        (sibling, sibling + parts.siblings[2 * n + 2]),
+        (grand, grand + parts.grandparents[last]),
+    ):
+        for p in range(first, end):
+            amounts[p] = 0.0
+
+
+@inner
+def collect(parts, n, amounts, changed, changes):
+    """Write the parts whose amounts are not 0: kinds and what they are of, and the amounts; return how many."""
+    sibling, grand = len(parts.arc_scores), len(parts.arc_scores) + len(parts.sibling_scores)
+    size = 0
+    for a in range(parts.arcs[n + 1]):
+        h, m = parts.heads[a], parts.modifiers[a]
+        if amounts[a] != 0:
+            changed[size, 0], changed[size, 1], changed[size, 2], changed[size, 3] = ARC, h, m, 0
+            changes[size] = amounts[a]
+            size += 1
+        for b in range(parts.arcs[h], parts.arcs[h + 1]):
+            value = amounts[grand + grandparent(parts, a, b)]
+            if value != 0:
+                changed[size, 0], changed[size, 1], changed[size, 2] = GRANDPARENT, parts.heads[b], h
+                changed[size, 3], changes[size] = m, value
+                size += 1
+    for c in range(2 * n + 2):
+        k = parts.chains[c + 1] - parts.chains[c]
+        for r in range(k + 1):
+            for s in range(r + 1, k + 2):
+                value = amounts[sibling + siblings(parts, c, r, s)]
+                if value != 0:
+                    changed[size, 0], changed[size, 1], changed[size, 2] = SIBLINGS, c, r
+                    changed[size, 3], changes[size] = s, value
+                    size += 1
+    return size
+
+
+@inner
+def part_keys(nodes, tables, room, i, kind, x, y, z):
+    """Write the keys of the features of a part of sentence i into room.found; return how many there are."""
+    first = nodes.starts[i]
+    if kind == SIBLINGS:
+        return sibling_keys(nodes, tables, first, nodes.starts[i + 1] - first - 1, x, y, z, room)
+    if kind == GRANDPARENT:
+        return grandparent_keys(nodes, tables, first, x, y, z, room)
+    return arc_keys(nodes, tables.arcs, first, x, y, room.arcs, room.found)
+
+
+@borrowing
+def part_weights(problem, model, i, part, out):
+    """Write the weights of the features of a part of the sentence in the room, in the order of their keys; how many."""
+    mask = np.uint64(len(model.w) - 1)
+    size = part_keys(problem.nodes, problem.tables, model.room, i, part[0], part[1], part[2], part[3])
+    for f in range(size):
+        out[f] = model.w[place(model.room.found[f], model.owners, mask)]
+    return size
+
+
+@implement(operations.add, SecondOrder)
+@borrowing
+def add(problem, model, i, starts, positions, sets, count, amounts, clock):
+    w, delayed, owners, keys = model.w, model.delayed, model.owners, model.room.found
+    mask = np.uint64(len(w) - 1)
+    size = changed_parts(problem, model, i, starts, positions, sets, count, amounts)
+    for p in range(size):
+        kind, x = model.changed[p, 0], model.changed[p, 1]
+        y, z = model.changed[p, 2], model.changed[p, 3]
+        value = model.changes[p]
+        for f in range(part_keys(problem.nodes, problem.tables, model.room, i, kind, x, y, z)):
+            at = place(keys[f], owners, mask)
+            own(keys[f], at, owners, model.taken)
+            w[at] += value
+            delayed[at] += value * clock
+
+
+@implement(operations.direction, SecondOrder)
+@kernel
+def direction(problem, model, i, starts, positions, sets, count, amounts):
+    owners, keys, mask = model.owners, model.room.found, np.uint64(len(model.w) - 1)
+    size = changed_parts(problem, model, i, starts, positions, sets, count, amounts)
+    features, each = np.empty(size * len(keys), np.int64), np.empty(size * len(keys))
+    total = 0
+    for p in range(size):
+        kind, x = model.changed[p, 0], model.changed[p, 1]
+        y, z = model.changed[p, 2], model.changed[p, 3]
+        for f in range(part_keys(problem.nodes, problem.tables, model.room, i, kind, x, y, z)):
+            at = place(keys[f], owners, mask)
+            own(keys[f], at, owners, model.taken)  # or two new features would seem to be one
+            features[total] = at
+            each[total] = model.changes[p]
+            total += 1
+    return total, features, each
+
+
+@borrowing
+def score_all_parts(problem, model, first, end):
+    """Score the parts of the sentences first:end, one after the other; the room keeps those of the last."""
+    for i in range(first, end):
+        score_parts(problem.nodes, problem.tables, problem.candidates, i, model.w, model.owners, model.room)
+
+
+@borrowing
+def predict_parts(problem, model, first, end, out):
+    """Write the heads of all words of the sentences first:end."""
+    for i in range(first, end):
+        n = predict_one(problem, model, i)
+        start = problem.nodes.starts[i] - i
+        for k in range(n):
+            out[start + k] = model.predicted[k]

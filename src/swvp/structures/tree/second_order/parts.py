@@ -1,0 +1,174 @@
+"""Owns the parts of second-order trees: arcs, consecutive siblings and grandparents, over the heads words may have.
+
+The `Candidates` of a treebank are the heads that each of its words may have. They decide the parts of a sentence:
+
+    arc             (h, m)      for each candidate head h of m
+    siblings        (h, m, s)   m and s are children of h on one side of it, with no child in between; m may be START
+                                (s is the first child, nearest to h) and s may be STOP (m is the last one), or both
+    grandparent     (g, h, m)   for each arc (h, m) and each candidate head g of h but m itself; none if h is the root
+
+A chain is one side of a head: chain 2h is the left one of h, 2h + 1 the right one. Its k arcs are ordered from the
+nearest to the farthest; rank 0 is START, ranks 1..k its arcs, k + 1 STOP. In these terms any choice of one head for
+each word has parts, whether it is a tree or not, and its score is the sum of theirs.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swvp.compiled import borrowing, inlined, kernel
+from swvp.types import Floats, Ints
+
+__all__ = ["Candidates", "Parts", "grandparent", "lay_out", "new_parts", "score_heads", "siblings"]
+
+
+class Candidates(NamedTuple):
+    """The heads of word w of a treebank, counted over all sentences: heads[first[w]:first[w + 1]], increasing."""
+
+    first: Ints
+    heads: NDArray[np.int32]
+
+
+class Parts(NamedTuple):
+    """The parts of one sentence and their scores.
+
+    Arcs are ordered by modifier and then head: those of word m are arcs[m]:arcs[m + 1]. arc[h, m] is the number of an
+    arc, or -1. The arcs of chain c are chain[chains[c]:chains[c + 1]], the nearest first, and rank[a] is the place of
+    arc a in its chain, from 1. With k arcs in chain c, the siblings of ranks i < j are part
+    siblings[c] + i·(k + 1) + j - 1. The grandparent part of arc a = (h, m) and arc b = (g, h) is
+    grandparents[a] + b - arcs[h].
+    """
+
+    arcs: Ints
+    heads: Ints
+    modifiers: Ints
+    arc: NDArray[np.int32]
+    chains: Ints
+    chain: Ints
+    rank: Ints
+    siblings: Ints
+    grandparents: Ints
+    arc_scores: Floats
+    sibling_scores: Floats
+    grandparent_scores: Floats
+
+
+def new_parts(candidates: Candidates, starts: Ints) -> Parts:
+    """Room for the parts of any of the sentences whose nodes are starts[i]:starts[i + 1]."""
+    words, arcs, siblings, grandparents = (int(size) for size in measure(candidates, starts))
+    return Parts(
+        arcs=np.zeros(words + 2, np.int64),
+        heads=np.zeros(arcs, np.int64),
+        modifiers=np.zeros(arcs, np.int64),
+        arc=np.full((words + 1, words + 1), -1, np.int32),
+        chains=np.zeros(2 * words + 3, np.int64),
+        chain=np.zeros(arcs, np.int64),
+        rank=np.zeros(arcs, np.int64),
+        siblings=np.zeros(2 * words + 3, np.int64),
+        grandparents=np.zeros(arcs + 1, np.int64),
+        arc_scores=np.zeros(arcs),
+        sibling_scores=np.zeros(siblings),
+        grandparent_scores=np.zeros(grandparents),
+    )
+
+
+@kernel
+def measure(candidates, starts):
+    """The most words, arcs, siblings and grandparents of a sentence."""
+    words = arcs = siblings = grandparents = 0
+    for i in range(len(starts) - 1):
+        n = starts[i + 1] - starts[i] - 1
+        first = candidates.first[starts[i] - i :]
+        children = np.zeros(2 * n + 2, np.int64)
+        pairs = 0
+        for m in range(1, n + 1):
+            for a in range(first[m - 1], first[m]):
+                h = candidates.heads[a]
+                children[2 * h + (m > h)] += 1
+                if h > 0:
+                    pairs += first[h] - first[h - 1]
+        total = 0
+        for c in range(2 * n + 2):
+            total += (children[c] + 1) ** 2
+        words, arcs = max(words, n), max(arcs, first[n] - first[0])
+        siblings, grandparents = max(siblings, total), max(grandparents, pairs)
+    return words, arcs, siblings, grandparents
+
+
+@borrowing
+def lay_out(candidates, word, n, parts):
+    """Write the parts, but not their scores, of the sentence of n words that begins with `word` of the treebank."""
+    arc, chains = parts.arc, parts.chains
+    for h in range(n + 1):
+        for m in range(n + 1):
+            arc[h, m] = -1
+    for c in range(2 * n + 3):
+        chains[c] = 0
+    a = 0
+    parts.arcs[0] = parts.arcs[1] = 0
+    for m in range(1, n + 1):
+        for p in range(candidates.first[word + m - 1], candidates.first[word + m]):
+            h = candidates.heads[p]
+            parts.heads[a], parts.modifiers[a] = h, m
+            arc[h, m] = a
+            chains[2 * h + (m > h) + 1] += 1
+            a += 1
+        parts.arcs[m + 1] = a
+    for c in range(2 * n + 2):
+        chains[c + 1] += chains[c]
+    p = size = 0
+    for h in range(n + 1):
+        for right in range(2):
+            c = 2 * h + right
+            parts.siblings[c] = size
+            size += (chains[c + 1] - chains[c] + 1) ** 2
+            for length in range(1, n - h + 1 if right else h):
+                a = arc[h, h + length if right else h - length]
+                if a >= 0:
+                    parts.chain[p] = a
+                    parts.rank[a] = p - chains[c] + 1
+                    p += 1
+    parts.siblings[2 * n + 2] = size
+    size = 0
+    for a in range(parts.arcs[n + 1]):
+        h = parts.heads[a]
+        parts.grandparents[a] = size
+        size += parts.arcs[h + 1] - parts.arcs[h]
+    parts.grandparents[parts.arcs[n + 1]] = size
+
+
+@inlined
+def siblings(parts, c, i, j):
+    """The part of ranks i < j of chain c."""
+    return parts.siblings[c] + i * (parts.chains[c + 1] - parts.chains[c] + 1) + j - 1
+
+
+@inlined
+def grandparent(parts, a, b):
+    """The part of arc a = (h, m) and arc b = (g, h)."""
+    return parts.grandparents[a] + b - parts.arcs[parts.heads[a]]
+
+
+@borrowing
+def score_heads(parts, n, heads):
+    """The score of an assignment, heads[k] for word k + 1: the sum of its parts. It need not be a tree."""
+    total = 0.0
+    for m in range(1, n + 1):
+        h = heads[m - 1]
+        a = parts.arc[h, m]
+        total += parts.arc_scores[a]
+        if h > 0 and heads[h - 1] != m:
+            total += parts.grandparent_scores[grandparent(parts, a, parts.arc[heads[h - 1], h])]
+    for c in range(2 * n + 2):
+        h = c // 2
+        before = 0
+        for p in range(parts.chains[c], parts.chains[c + 1]):
+            a = parts.chain[p]
+            if heads[parts.modifiers[a] - 1] == h:
+                total += parts.sibling_scores[siblings(parts, c, before, parts.rank[a])]
+                before = parts.rank[a]
+        total += parts.sibling_scores[siblings(parts, c, before, parts.chains[c + 1] - parts.chains[c] + 1)]
+    return total

@@ -1,0 +1,1 @@
+"""The paper's experiments as functions: settings in, results out, reports from results."""

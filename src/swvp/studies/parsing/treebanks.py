@@ -1,0 +1,168 @@
+"""Owns the treebanks of the parsing study: from what a user names to training, development and test sentences."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swvp.errors import InputError
+from swvp.io.files import read_bytes
+from swvp.parsing.treebank import Treebank, read_treebank, some
+
+__all__ = ["MOST_DEV", "PARTS", "Data", "Source", "find_sources", "read_data"]
+
+PARTS = ("train", "dev", "test")
+NAMES = {"train": "train|training", "dev": "dev|devel|development|val|valid|validation", "test": "test|testing"}
+MOST_DEV = 1000
+DEV_SHARE = 0.1
+NO_TREES = (".txt", ".md", ".html")
+HOW = "name the files instead, as TRAIN,DEV,TEST or TRAIN,TEST"
+
+
+@dataclass(frozen=True)
+class Source:
+    """The files of a treebank and the SHA-256 of each; `dev` may be missing."""
+
+    name: str
+    train: Path
+    dev: Path | None
+    test: Path
+    digests: tuple[tuple[str, str], ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """What tells it from others: where its files lie is not part of it."""
+        files = {part: path.name for part in PARTS if (path := getattr(self, part)) is not None}
+        return {"name": self.name, "files": files, "sha256": dict(self.digests)}
+
+
+@dataclass(frozen=True)
+class Data:
+    """`train` is what the tuned rules learn from; `whole` has the development sentences too, if they were sampled."""
+
+    train: Treebank
+    whole: Treebank
+    dev: Treebank
+    test: Treebank
+    sampled: bool
+
+
+def find_sources(arguments: Sequence[str]) -> tuple[Source, ...]:
+    """The treebanks of [NAME=]FOLDER, [NAME=]TRAIN,DEV,TEST or [NAME=]TRAIN,TEST."""
+    sources = [find_source(argument) for argument in arguments]
+    names = [source.name for source in sources]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"two treebanks are called '{name}': give one another name, as NAME={name}")
+    tests: dict[str, str] = {}
+    for source in sources:
+        other = tests.setdefault(dict(source.digests)["test"], source.name)
+        if other != source.name:
+            raise InputError(f"{other} and {source.name} have the same test sentences: leave one of them out")
+    return tuple(sources)
+
+
+def find_source(argument: str) -> Source:
+    name, equals, rest = argument.partition("=")
+    if not equals or is_there(argument):
+        name, rest = "", argument
+    elif not name:
+        raise InputError(f"'{argument}': no name before =")
+    files = rest.split(",") if "," in rest and not is_there(rest) else []
+    if files:
+        if len(files) not in (2, 3) or not all(files):
+            raise InputError(
+                f"'{argument}': 2 or 3 files between commas, TRAIN,TEST or TRAIN,DEV,TEST, not {len(files)}"
+            )
+        paths = dict(zip(PARTS if len(files) == 3 else ("train", "test"), map(Path, files), strict=True))
+        if Path("-") in paths.values():
+            raise InputError(f"'{argument}': a study cannot read standard input, it reads its files more than once")
+        folder = paths["train"].resolve().parent
+    else:
+        folder = Path(rest)
+        if not is_there(rest):
+            raise InputError(f"cannot read {folder}: No such file or directory")
+        if not folder.is_dir():
+            raise InputError(f"{folder} is a file: give a folder, or {HOW.removeprefix('name the files instead, as ')}")
+        paths = in_folder(folder)
+        folder = folder.resolve()
+    digests = {part: hashlib.sha256(read_bytes(path)).hexdigest() for part, path in paths.items()}
+    for part, other in (("dev", "train"), ("test", "train"), ("dev", "test")):
+        if part in digests and digests[part] == digests[other]:
+            raise InputError(f"{paths[part]} is the same as {paths[other]}: nothing to measure")
+    return Source(name or folder.name, paths["train"], paths.get("dev"), paths["test"], tuple(digests.items()))
+
+
+def is_there(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except OSError:  # its name is too long for one
+        return False
+
+
+def in_folder(folder: Path) -> dict[str, Path]:
+    """The file of each part by the end of its name, the extension aside."""
+    try:
+        files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+    except OSError as error:
+        raise InputError(f"cannot read {folder}: {error.strerror or error}") from None
+    found: dict[str, list[Path]] = {part: [] for part in PARTS}
+    for path in files:
+        if (part := part_of(path.name)) is not None:
+            found[part].append(path)
+    for part, paths in found.items():
+        if len(paths) > 1:
+            names = ", ".join(path.name for path in paths)
+            raise InputError(f"{folder}: {len(paths)} files whose names end in '{part}' ({names}): {HOW}")
+        if not paths and part != "dev":
+            raise InputError(f"{folder}: no file whose name ends in '{part}' before its extension: {HOW}")
+    return {part: paths[0] for part, paths in found.items() if paths}
+
+
+def part_of(name: str) -> str | None:
+    """Which part a file is: what its name, or else its name without extension, ends in.
+
+    >>> part_of("el_gdt-ud-train.conllu"), part_of("esp.test"), part_of("latest.conllu"), part_of("x-ud-dev.txt")
+    ('train', 'test', None, None)
+    >>> part_of("devel.conllu"), part_of("training.conll"), part_of("valid.conllu.gz")
+    ('dev', 'train', 'dev')
+    """
+    name = name.lower().removesuffix(".gz")
+    if name.endswith(NO_TREES):
+        return None
+    for text in (name, name.rpartition(".")[0]):
+        for part, names in NAMES.items():
+            if re.search(rf"(?:^|[^a-z])({names})$", text):
+                return part
+    return None
+
+
+def read_data(
+    source: Source, *, sample_dev: bool, sentences: int | None, seed: int, dev_sentences: int | None = None
+) -> Data:
+    """Read a treebank; its training set is cut to so many random `sentences`, its development set perhaps sampled."""
+    whole, test = (read_treebank(path, heads=True) for path in (source.train, source.test))
+    rng = np.random.default_rng([seed, 1])
+    if sentences is not None and sentences < whole.number_of_sentences:
+        whole = some(whole, np.sort(rng.permutation(whole.number_of_sentences)[:sentences]))
+    if source.dev is not None and not sample_dev:
+        return Data(whole, whole, read_treebank(source.dev, heads=True), test, False)
+    size = dev_size(whole.number_of_sentences) if dev_sentences is None else dev_sentences
+    if not 0 < size < whole.number_of_sentences:
+        raise InputError(
+            f"{source.train}: {size:,} development sentences cannot be sampled from {whole.number_of_sentences:,}; "
+            "give a DEV file, or fewer --dev-sentences"
+        )
+    order = rng.permutation(whole.number_of_sentences)
+    dev, rest = np.sort(order[:size]), np.sort(order[size:])
+    return Data(some(whole, rest), whole, some(whole, dev), test, True)
+
+
+def dev_size(sentences: int) -> int:
+    """How many of the training sentences are sampled if nobody says: 1000 as in the paper, but at most a tenth."""
+    return min(MOST_DEV, round(DEV_SHARE * sentences)) or min(1, sentences // 2)

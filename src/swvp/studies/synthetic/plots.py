@@ -1,0 +1,185 @@
+"""Owns the figures of the synthetic study: results and their summary in, one matplotlib figure per setup out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from swvp.studies.common.figures import DEV, GREY, WIDTH, Look, draw_by_beta, looks, short, styled, svg, swatch
+from swvp.studies.synthetic.study import CONTROL
+from swvp.studies.synthetic.summary import WEIGHTS, SetupSummary, chosen_runs, final, runs_of, std
+from swvp.studies.synthetic.words import between
+
+__all__ = [
+    "KEYS",
+    "accuracies",
+    "beta_curves",
+    "finals",
+    "learning_curves",
+    "looks",
+    "outside",
+    "rates",
+    "svg",
+    "swatch",
+]
+
+FAR = 15.0  # points beyond all of ours at which a number of the paper's would squash the axis
+KEYS: dict[str, dict[str, Any]] = {
+    "last weights": {"color": "black", "marker": "o"},
+    "averaged weights": {"color": "black", "marker": "o", "markerfacecolor": "white"},
+    "the paper’s": {"color": GREY, "marker": "x", "linestyle": "none", "markeredgewidth": 1.4},
+    "ceiling": {"color": GREY, "linestyle": "dotted", "linewidth": 1.4},
+    "test": {"color": "black"},
+    "development": {"color": "black", "linestyle": DEV},
+}
+"""The lines of legends that are not a rule's."""
+
+
+@styled
+def accuracies(summary: SetupSummary) -> Figure:
+    """One row per rule: last weights (filled) and averaged (open), ± std; the paper's number; the ceiling."""
+    rules = summary.rules
+    look = looks([rule.rule for rule in rules])
+    left_out = outside(summary)
+    figure = Figure(figsize=(WIDTH, (1.35 if left_out else 1.15) + 0.4 * len(rules)))
+    axes = figure.subplots()
+    for row, rule in enumerate(rules):
+        colour, marker = look[rule.rule]
+        for tuned, shift, fill in ((rule.last, -0.13, colour), (rule.averaged, 0.13, "white")):
+            axes.errorbar(
+                [100 * tuned.mean],
+                [row + shift],
+                xerr=[100 * tuned.std],
+                color=colour,
+                marker=marker,
+                markersize=5,
+                markerfacecolor=fill,
+                capsize=2,
+                elinewidth=1,
+            )
+        if rule.paper is not None and rule.rule not in left_out:
+            axes.plot([rule.paper[0]], [row - 0.13], color=GREY, marker="x", markersize=5.5, markeredgewidth=1.4)
+    axes.axvline(100 * summary.ceiling, color=GREY, linestyle="dotted", linewidth=1.4)
+    axes.set_yticks(range(len(rules)), [short(rule.rule) for rule in rules])
+    axes.set_ylim(len(rules) - 0.5, -0.5)
+    axes.grid(visible=False, axis="y")
+    axes.set_title(f"Setup {summary.setup}, ceiling {100 * summary.ceiling:.1f}")
+    axes.set_xlabel("test accuracy (%)")
+    if left_out:
+        text = f"The paper’s ({between(left_out.values())}) outside this range"
+        figure.supxlabel(text, fontsize=8, color=GREY, style="italic")
+    return figure
+
+
+def outside(summary: SetupSummary) -> dict[str, float]:
+    """The paper's accuracies too far from ours to share an axis with them, by rule."""
+    ends = [100 * summary.ceiling]
+    for rule in summary.rules:
+        for tuned in (rule.last, rule.averaged):
+            ends += [100 * (tuned.mean - tuned.std), 100 * (tuned.mean + tuned.std)]
+    low, high = min(ends) - FAR, max(ends) + FAR
+    papers = {rule.rule: rule.paper[0] for rule in summary.rules if rule.paper is not None}
+    return {rule: accuracy for rule, accuracy in papers.items() if not low <= accuracy <= high}
+
+
+@styled
+def beta_curves(results: Mapping[str, Any], summary: SetupSummary) -> Figure:
+    """Accuracy by β, mean over the datasets: test solid, dev dashed; a rule without β, as CSP, is a level line."""
+    figure, panels = stacked(summary, [f"{kind} weights" for kind in WEIGHTS])
+    for axes, kind in zip(panels, WEIGHTS, strict=True):
+        errors = []
+        for look, groups in rules_by_beta(results, summary):
+            for part, line in (("dev", DEV), ("test", "solid")):
+                values = [finals(runs, kind, part).mean() for runs in groups.values()]
+                draw_by_beta(axes, groups, values, look, linestyle=line, marked=part == "test")
+            errors += [std(list(finals(runs, kind, "test"))) / len(runs) ** 0.5 for runs in groups.values()]
+        if summary.datasets > 1:
+            axes.set_title(f"s.e. ± {np.median(errors):.1f}", loc="right", fontweight="normal", color=GREY)
+        axes.set_ylabel("accuracy (%)")
+    beta_axis(results, panels)
+    return figure
+
+
+@styled
+def learning_curves(results: Mapping[str, Any], summary: SetupSummary) -> Figure:
+    """Test accuracy after each pass of the chosen runs, mean over the datasets; a run that converged stays level."""
+    figure, panels = stacked(summary, [f"{kind} weights" for kind in WEIGHTS])
+    look = looks([rule.rule for rule in summary.rules])
+    for axes, kind in zip(panels, WEIGHTS, strict=True):
+        tests = {
+            rule: [run["accuracy"][f"{kind}_test"] for run in chosen_runs(results, summary.setup, rule, kind)]
+            for rule in look
+        }
+        passes = max(len(curve) for curves in tests.values() for curve in curves)
+        for rule, (colour, marker) in look.items():
+            full = [[*curve, *[curve[-1]] * (passes - len(curve))] for curve in tests[rule]]
+            mean = 100 * np.mean(full, axis=0)
+            axes.plot(range(1, passes + 1), mean, color=colour, marker=marker, markersize=3.5)
+        axes.axhline(100 * summary.ceiling, color=GREY, linestyle="dotted", linewidth=1.4)
+        axes.set_xlim(0.6, passes + 0.4)
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=10, integer=True, min_n_ticks=1))
+        axes.set_ylabel("test accuracy (%)")
+    panels[-1].set_xlabel("passes over the training set")
+    return figure
+
+
+@styled
+def rates(results: Mapping[str, Any], summary: SetupSummary) -> Figure:
+    """How many of all updates were back-offs to CSP, and how many failed γ condition (2), by β."""
+    figure, panels = stacked(summary, ["back-off", "condition (2) failed"])
+    for axes, count in zip(panels, ("back_offs", "condition_2_failures"), strict=True):
+        for look, groups in rules_by_beta(results, summary)[1:]:
+            values = [share(runs, count) for runs in groups.values()]
+            draw_by_beta(axes, groups, values, look, linestyle="solid", marked=True)
+        top = max(1.0, axes.dataLim.y1)
+        axes.set_ylim(-0.04 * top, 1.08 * top)
+        axes.set_ylabel("% of updates")
+    beta_axis(results, panels)
+    return figure
+
+
+def stacked(summary: SetupSummary, titles: Sequence[str]) -> tuple[Figure, Sequence[Axes]]:
+    figure = Figure(figsize=(WIDTH, 4.6))
+    panels: Sequence[Axes] = list(figure.subplots(len(titles), 1, sharex=True))
+    for axes, title in zip(panels, titles, strict=True):
+        axes.set_title(f"Setup {summary.setup}, {title}")
+    return figure, panels
+
+
+def rules_by_beta(
+    results: Mapping[str, Any], summary: SetupSummary
+) -> list[tuple[Look, dict[float | None, list[Any]]]]:
+    """The look of each rule, CSP first and without the control, and its runs grouped by β, the smallest first."""
+    found = []
+    for rule, look in looks([rule.rule for rule in summary.rules]).items():
+        groups: dict[float | None, list[Any]] = {}
+        for run in runs_of(results, summary.setup, rule):
+            groups.setdefault(run["beta"], []).append(run)
+        if rule != CONTROL:
+            found.append((look, dict(sorted(groups.items(), key=lambda group: group[0] or 0.0))))
+    return found
+
+
+def finals(runs: Sequence[dict[str, Any]], kind: str, part: str) -> NDArray[np.float64]:
+    """The accuracies after the last pass, in percent."""
+    return 100 * np.array([final(run, kind, part) for run in runs])
+
+
+def share(runs: Sequence[dict[str, Any]], count: str) -> float:
+    """Percent of the updates of all passes."""
+    counted, updates = (sum(sum(run["history"][key]) for run in runs) for key in (count, "updates"))
+    return float(100 * counted / max(updates, 1))
+
+
+def beta_axis(results: Mapping[str, Any], panels: Sequence[Axes]) -> None:
+    betas = sorted(results["settings"]["betas"])
+    room = 0.04 * (betas[-1] - betas[0]) or 0.5
+    panels[-1].set_xlim(betas[0] - room, betas[-1] + room)
+    panels[-1].xaxis.set_major_locator(MaxNLocator(nbins=6))
+    panels[-1].set_xlabel("β")

@@ -1,0 +1,165 @@
+"""Owns looking into a tagger: the heaviest features and transitions, and the features behind one prediction.
+
+Owns what a fitted tagger can be asked besides its labels: why, how sure, and what comes next.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from swvp.errors import InputError, unknown_name
+from swvp.structures.chain.attributes import AttributeChain
+from swvp.tables import WeightTable, check_count
+from swvp.tagging.corpus import Corpus, Sentences, check_pairs
+from swvp.tagging.probabilities import Confidence, best_temperature, confidences, k_best_labels, marginals
+from swvp.training.temperature import Tempered
+from swvp.types import Floats
+
+__all__ = ["Asking", "explain", "top_features", "top_transitions"]
+
+EDGE = "(edge)"
+
+
+def top_features(tagger: Any, label: Any = None, n: int = 20) -> WeightTable:
+    """The attributes with the largest |weight|, of one label or of all."""
+    check_count("n", n)
+    columns = range(len(tagger.classes_)) if label is None else [number_of(tagger, label)]
+    weights = tagger.coef_ if label is None else tagger.coef_[:, columns]
+    found = np.flatnonzero(weights)  # most weights are 0, and there is no room to sort them all
+    values = weights.reshape(-1)[found]
+    best = np.lexsort((found, -np.abs(values)))[:n]
+    attributes, places = np.unravel_index(found[best], weights.shape)
+    names = tagger.encoder_.names(attributes.tolist())
+    rows = [
+        (tagger.classes_[columns[k]], name, float(value))
+        for name, k, value in zip(names, places, values[best], strict=True)
+    ]
+    return WeightTable("Features with the largest weights", ("label", "feature", "weight"), rows)
+
+
+def top_transitions(tagger: Any, n: int = 20) -> WeightTable:
+    """The transitions with the largest |weight|; (edge) is before the first and after the last token."""
+    check_count("n", n)
+    weights = np.where(np.isfinite(tagger.barrier_), tagger.transitions_, 0.0)
+    order = np.argsort(-np.abs(weights), axis=None, kind="stable")[:n]
+    names = [*map(str, tagger.classes_), EDGE]
+    pairs = zip(*np.unravel_index(order, weights.shape), strict=True)
+    rows = [(names[a], names[b], float(weights[a, b])) for a, b in pairs if weights[a, b] != 0]
+    return WeightTable("Transitions with the largest weights", ("from", "to", "weight"), rows)
+
+
+def explain(
+    tagger: Any, problem: AttributeChain, words: list[str], position: int | None = None, n: int = 5
+) -> WeightTable:
+    """For each token of one sentence, what spoke for its label and against the label that came second.
+
+    The second is the label with the next highest score at this token, everything else as predicted. A row is one
+    feature, with its weight for the first label minus that for the second; the n largest are shown for each token.
+    """
+    check_count("n", n)
+    predicted = tagger._predict_ids(problem, tagger._weights()).astype(int)
+    size, edge = len(predicted), len(tagger.classes_)
+    if position is not None and not (isinstance(position, numbers.Integral) and 0 <= position < size):
+        raise InputError(f"there is no token {position}: the sentence has {size}")
+    moves = tagger.transitions_ + tagger.barrier_
+    words = words or [str(t) for t in range(size)]
+    rows: list[tuple[Any, ...]] = []
+    for t in range(size) if position is None else [position]:
+        attributes = problem.attributes[problem.starts[t] : problem.starts[t + 1]]
+        values = problem.values[problem.starts[t] : problem.starts[t + 1]] if len(problem.values) else 1.0
+        weights = tagger.coef_[attributes] * np.reshape(values, (-1, 1))
+        before = predicted[t - 1] if t else edge
+        after = predicted[t + 1] if t + 1 < size else edge
+        score = weights.sum(axis=0) + moves[before, :edge] + moves[:edge, after]
+        first = predicted[t]
+        others = [k for k in np.argsort(-score, kind="stable") if k != first]
+        second = int(others[0]) if others else int(first)
+        labels = (tagger.classes_[first], tagger.classes_[second])
+        parts = list(
+            zip(tagger.encoder_.names(attributes.tolist()), weights[:, first] - weights[:, second], strict=True)
+        )
+        before_name, after_name = ([*tagger.classes_, EDGE][k] for k in (before, after))
+        if np.isfinite(score[second]):
+            parts.append((f"after {before_name}", moves[before, first] - moves[before, second]))
+            parts.append((f"before {after_name}", moves[first, after] - moves[second, after]))
+        parts = sorted((part for part in parts if part[1] != 0), key=lambda part: -abs(part[1]))[:n]
+        rows += [(words[t], *labels, name, float(weight)) for name, weight in parts]
+    title = "What decided the labels: weight for the label minus weight for the second best"
+    return WeightTable(title, ("token", "label", "second", "feature", "difference"), rows)
+
+
+def number_of(tagger: Any, label: Any) -> int:
+    if label not in tagger.classes_:
+        raise unknown_name("label", str(label), [str(name) for name in tagger.classes_])
+    return int(tagger.classes_.index(label))
+
+
+class Asking(Tempered):
+    """The part of `SequenceTagger` that looks into its weights."""
+
+    order: int
+    decoder: str
+    coef_: Floats
+
+    if TYPE_CHECKING:  # what the rest of the tagger gives
+
+        def _check_fitted(self) -> None: ...
+        def _corpus(self, X: Sentences) -> Corpus: ...
+        def _encode(self, corpus: Corpus) -> AttributeChain: ...
+
+    def top_features(self, label: Any = None, n: int = 20) -> WeightTable:
+        """The features with the largest weights, of one label or of all; a table in a notebook."""
+        self._check_fitted()
+        return top_features(self, label, n)
+
+    def top_transitions(self, n: int = 20) -> WeightTable:
+        """The transitions between labels with the largest weights."""
+        self._check_fitted()
+        return top_transitions(self, n)
+
+    def explain(self, sentence: Sequence[Any], position: int | None = None, n: int = 5) -> WeightTable:
+        """The features that decided the labels of a sentence, or of one token: the n largest of each token."""
+        return explain(self, self._first_order([sentence]), self._corpus([sentence]).words(), position, n)
+
+    def predict_k_best(self, X: Sentences, k: int) -> list[list[tuple[list[Any], float]]]:
+        """The k best label sequences of each sentence, best first, as (labels, score); fewer if fewer are allowed.
+
+        The first is what `predict` gives. Scores are sums of weights: only their differences mean something.
+        """
+        return k_best_labels(self, self._first_order(X), k)
+
+    def predict_marginals(self, X: Sentences) -> list[list[dict[Any, float]]]:
+        """For each token the probability of each label, as sklearn-crfsuite gives it; read `confidence` first."""
+        return marginals(self, self._first_order(X))
+
+    def confidence(self, X: Sentences) -> list[Confidence]:
+        """For each sentence: `labels`, what `predict` gives; `tokens`, their marginals; `sequence`, that of them all.
+
+        These are not probabilities that the perceptron has learnt. They are exp(score / temperature_), divided by the
+        sum over all allowed label sequences. Without `fit_temperature` the temperature is 1 and the scale of the
+        scores arbitrary, so the numbers only order the tokens of a sentence, more or less; most are far too near to
+        1. After `fit_temperature` on held-out data they are right on average for data of that kind, which does not
+        make each of them right.
+        """
+        return confidences(self, self._first_order(X))
+
+    def fit_temperature(self, X: Sentences, y: Sequence[Sequence[Any]], *, of: str = "tokens") -> Self:
+        """Set `temperature_` to what makes the gold labels of held-out data most probable; changes no prediction.
+
+        The data must not be those of `fit`: on these the tagger is right more often than elsewhere. `of` says whose
+        log-likelihood is made largest, that of "tokens" (their marginals) or of whole "sequences".
+        """
+        check_pairs(X, y)
+        self.temperature_ = best_temperature(self, self._first_order(X), y, of)
+        return self
+
+    def _first_order(self, X: Sentences) -> AttributeChain:
+        """Sentences for what only first-order chains have: marginals, k-best labels, explanations."""
+        self._check_fitted()
+        if self.order != 1 or self.decoder != "viterbi":
+            raise InputError("k-best labels, marginals, confidences and explanations need order 1 and exact search")
+        return self._encode(self._corpus(X))

@@ -1,0 +1,44 @@
+"""What a word's surroundings say of it equals the definition."""
+
+import numpy as np
+import pytest
+
+from swvp.features.context import flags_of_tag, is_punctuation, with_context
+
+TAGS = ["NOUN", "VERB", "AUX", "PUNCT", "CCONJ", "ADP", "ADJ", "DET"]
+
+
+def marker(words, tags, k):
+    for before in range(k - 1, max(k - 9, -1), -1):
+        if tags[before] in ("ADP", "CCONJ"):
+            return words[before].lower()
+        if tags[before] in ("VERB", "AUX", "PUNCT"):
+            return f"|{tags[before]}"
+    return ""
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_columns_of_the_surroundings(seed):
+    rng = np.random.default_rng(seed)
+    lengths = [1, 2, 30, 7, 15]
+    words = [[f"Word{rng.integers(9)}" for _ in range(n)] for n in lengths]
+    tags = [[str(rng.choice(TAGS, p=[0.5, *[0.5 / 7] * 7])) for _ in range(n)] for n in lengths]
+    flat_words, flat_tags = [w for x in words for w in x], [t for x in tags for t in x]
+    columns = {}
+    for name, values in (("word", flat_words), ("pos", flat_tags), ("tag", ["_"] * len(flat_tags))):
+        strings, ids = np.unique(values, return_inverse=True)
+        columns[name] = strings.tolist(), ids
+    found = with_context(columns, np.cumsum([0, *lengths]))
+    shown = {name: [strings[k] for k in ids] for name, (strings, ids) in found.items()}
+    assert shown["marker"] == [marker(w, t, k) for w, t in zip(words, tags, strict=True) for k in range(len(w))]
+    around = []
+    for t in tags:
+        verbs = [tag == "VERB" for tag in t]
+        around += [f"{min(sum(verbs[:k]), 3)}/{min(sum(verbs[k + 1 :]), 3)}" for k in range(len(t))]
+    assert shown["verbs"] == around
+
+
+def test_tags_of_other_treebanks():
+    assert flags_of_tag("VERB") == flags_of_tag("vm") != flags_of_tag("AUX")
+    assert flags_of_tag("PUNCT") == flags_of_tag("Punc") > 0 == flags_of_tag("PRON")
+    assert [is_punctuation(form) for form in ("", "...", "$", "a.")] == [False, True, False, False]

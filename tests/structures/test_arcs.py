@@ -1,0 +1,249 @@
+"""The compiled arc-factored model learns what its definition learns, for every rule."""
+
+import numpy as np
+import pytest
+
+from helpers.treebanks import arcs_of, as_arcs, columns_of, key_of_feature, random_sentence
+from swvp.estimators import StructuredPerceptron
+from swvp.features.arc_templates import parse_arc_templates
+from swvp.learning.perceptron import passes
+from swvp.learning.rule import as_rule
+from swvp.structures import operations
+from swvp.structures.tree.encoding import ranks_of
+from swvp.structures.tree.first_order.features import place, score_sentence
+from swvp.structures.tree.first_order.model import decode, labels, new_model, predict_all
+from swvp.structures.tree.reference.arcs import PlainArcs
+from swvp.structures.tree.reference.trees import best_tree, is_projective, is_tree, trees
+
+LINES = [
+    "bias",
+    "h.word & m.word",  # no word comes twice in a sentence, so no two trees have the same φ
+    "h.pos & m.pos",
+    "m.pos & m.pos[-1]",
+    "h.feats",
+    "h.feats & h.pos & m.feats & m.pos",
+    "distance & m.pos",
+    "verbs & length",
+    "h.pos & m.pos & between.pos",
+]
+KINDS = [(False, True), (False, False), (True, True), (True, False)]
+every_kind = pytest.mark.parametrize(
+    ("projective", "one_root"), KINDS, ids=["any", "roots", "projective", "projective-roots"]
+)
+every_pruning = pytest.mark.parametrize("prune", [False, True], ids=["all-arcs", "pruned"])
+
+
+def random_tree(rng, n, projective, one_root):
+    every = list(trees(n, projective, one_root))
+    return every[rng.integers(len(every))]
+
+
+class Parser(PlainArcs):
+    """The score of a pruned arc does not count, so trees that must have one tie: then the tree of the decoder."""
+
+    def argmax(self, x, w):
+        best, scores = super().argmax(x, w), self.allowed_scores(x, w)
+        if not any(self.pruned(x, h, m) for m, h in enumerate(best, 1)):
+            return best
+        heads = np.empty(len(x), np.int64)
+        decode(scores, len(x), self.projective, self.one_root, heads)
+        found = tuple(heads.tolist())
+        assert is_tree(found, self.one_root)
+        assert is_projective(found) or not self.projective
+        rows = [[scores[h, m] for m, h in enumerate(y, 1)] for y in (found, best)]
+        assert np.isinf(rows[0]).sum() == np.isinf(rows[1]).sum()
+        np.testing.assert_allclose(*(sum(s for s in row if s > -np.inf) for row in rows))
+        return found
+
+
+class Both:
+    """The same random treebank, the definition and the kernels, with the same random weights."""
+
+    def __init__(self, rng, *, projective, one_root, prune, lengths=(1, 2, 3, 4, 4, 4)):
+        self.X = [random_sentence(rng, n) for n in lengths]
+        self.Y = [random_tree(rng, n, projective, one_root) for n in lengths]
+        templates = parse_arc_templates(LINES)
+        # pruning by the trees of half of the sentences: gold arcs of the others may be pruned, and no tree be left;
+        # Eisner's sums with a penalty break ties by their rounding, so there by all, and by some more
+        kinds = {"projective": projective, "one_root": one_root}
+        known = self.X[::2], self.Y[::2]
+        if projective:
+            known = self.X * 2, self.Y + [random_tree(rng, n, projective, one_root) for n in lengths]
+        ranks = ranks_of(columns_of(self.X))
+        half = as_arcs(*known, templates, prune=prune, ranks=ranks)
+        self.problem = as_arcs(self.X, self.Y, templates, **kinds)
+        self.problem = self.problem._replace(tables=self.problem.tables._replace(longest=half.tables.longest))
+        seen = self.seen(*known)
+        self.plain = Parser(
+            LINES, self.X, **kinds, pruned=lambda x, h, m: prune and abs(h - m) > seen.get(self.kind(x, h, m), 0)
+        )
+        keys = key_of_feature(self.X, templates)
+        assert keys.keys() == self.plain.numbers.keys()
+        self.keys = [np.uint64(keys[feature]) for feature in self.plain.numbers]  # in the order of their numbers
+        self.start = rng.normal(size=len(keys))
+        self.model = new_model(self.problem, 2 ** (2 * len(keys)).bit_length(), exact=True)
+        for key, weight in zip(self.keys, self.start, strict=True):
+            at = self.place(key)
+            self.model.owners[at], self.model.w[at] = key, weight
+        operations.refresh(self.model)
+
+    def kind(self, x, h, m):
+        return x[h - 1]["pos"] if h else None, x[m - 1]["pos"], m > h
+
+    def seen(self, sentences, trees):
+        """The longest arcs by definition."""
+        found = {}
+        for x, y in zip(sentences, trees, strict=True):
+            for m, h in enumerate(y, 1):
+                kind = self.kind(x, h, m)
+                found[kind] = max(found.get(kind, 0), abs(h - m) if h else 1000)
+        return found
+
+    def place(self, key):
+        return int(place(key, self.model.owners, np.uint64(len(self.model.w) - 1)))
+
+    def weights(self, w):
+        """Weights of the kernels as those of the definition."""
+        return np.array([w[self.place(key)] for key in self.keys])
+
+
+RULES = [
+    "csp",
+    "a-wm",
+    "b-wm",
+    "a-wmr:sqrt",
+    "b-uniform:pairs",
+    "a-uniform:components:count",
+    "b-wm:subtrees",
+    "a-wm:components:sqrt",
+    "b-softmin:subtrees:impose",
+    "a-softmin:prefixes",
+    "b-worst:all",
+    "a-worst:triples",
+    "b-optimal:single+full",
+    "b-wmr:impose",
+    "a-uniform:segments",
+    "mira",
+    "a-wm:mira",
+    "b-softmin:components:mira",
+    "mira:3",
+]
+
+
+@every_pruning
+@every_kind
+@pytest.mark.parametrize("rule", RULES)
+def test_kernels_and_definition_learn_the_same_weights(rule, projective, one_root, prune):
+    rng = np.random.default_rng([RULES.index(rule), projective, one_root, prune])
+    given = as_rule(rule, beta=float(rng.uniform(0.3, 3)), C=float(rng.choice([0.03, 0.3, 10])))
+    both = Both(rng, projective=projective, one_root=one_root, prune=prune)
+    history = list(passes(both.problem, both.model, given, examples=len(both.X), epochs=3))
+    generic = StructuredPerceptron(both.plain, rule=given, epochs=3, shuffle=False).fit(
+        both.X, both.Y, initial=both.start
+    )
+    atol = 1e-6 if given.k_best > 1 else 1e-9
+    np.testing.assert_allclose(both.weights(operations.weights(both.model)), generic.last_coef_, atol=atol)
+    averaged = operations.averaged_weights(both.model, len(both.X) * len(history))
+    np.testing.assert_allclose(both.weights(averaged), generic.averaged_coef_, atol=atol)
+    assert [counts(epoch) for epoch in history] == [counts(epoch) for epoch in generic.history_]
+    assert [epoch.norm for epoch in history] == pytest.approx([epoch.norm for epoch in generic.history_], abs=1e-5)
+    assert sum(epoch.updates + epoch.without_violation for epoch in history) > 0
+    assert both.model.taken[0] == np.count_nonzero(both.model.owners) == len(both.keys)
+    for i, x in enumerate(both.X):
+        score_sentence(both.problem.nodes, both.problem.tables, i, both.model.w, both.model.owners, both.model.room)
+        expected = both.plain.allowed_scores(x, generic.last_coef_)
+        for arc in arcs_of(x):
+            np.testing.assert_allclose(both.model.room.scores[arc], expected[arc], atol=10 * atol)
+
+
+def counts(epoch):
+    return {name: value for name, value in epoch.as_dict().items() if name not in ("norm", "seconds")}
+
+
+@every_pruning
+@every_kind
+def test_predictions_are_those_of_the_definition(projective, one_root, prune):
+    rng = np.random.default_rng([9, projective, one_root, prune])
+    pruned = forced = 0
+    for _ in range(10):
+        both = Both(rng, projective=projective, one_root=one_root, prune=prune)
+        out = np.empty(sum(map(len, both.X)), np.int32)
+        predict_all(both.problem, both.model, 0, len(both.X), out)
+        expected = [both.plain.argmax(x, both.start) for x in both.X]
+        assert out.tolist() == [h for y in expected for h in y]
+        for x, y in zip(both.X, expected, strict=True):
+            pruned += sum(both.plain.pruned(x, h, m) for h, m in arcs_of(x))
+            forced += any(both.plain.pruned(x, h, m) for m, h in enumerate(y, 1))
+    assert (pruned > 0) == prune
+    assert (forced > 0) == (prune and not projective)
+
+
+@pytest.mark.parametrize("exact", [True, False], ids=["exact", "hashed"])
+def test_owners_are_given_as_features_are_met(exact):
+    """From zero weights: the places taken are those of the features of updates, and scores are w·φ."""
+    rng = np.random.default_rng(10)
+    both = Both(rng, projective=False, one_root=True, prune=False)
+    model = new_model(both.problem, 2**16, exact=exact)
+    for epoch in passes(both.problem, model, as_rule("csp"), examples=len(both.X), epochs=20):
+        assert epoch.mistakes == 0 or epoch.epoch < 20
+    if exact:
+        owned = set(model.owners[model.owners != 0].tolist())
+        assert owned <= {int(key) for key in both.keys}
+        assert len(owned) == model.taken[0]
+        assert set(np.flatnonzero(model.w)) <= set(np.flatnonzero(model.owners))
+    out = np.empty(sum(map(len, both.X)), np.int32)
+    predict_all(both.problem, model, 0, len(both.X), out)
+    assert out.tolist() == both.problem.heads.tolist()
+
+
+def test_a_table_that_is_too_small_is_filled_to_the_half_and_shared():
+    both = Both(np.random.default_rng(11), projective=False, one_root=True, prune=False)
+    model = new_model(both.problem, 64, exact=True)
+    list(passes(both.problem, model, as_rule("csp"), examples=len(both.X), epochs=3))
+    assert np.count_nonzero(model.owners) == model.taken[0] == 32
+
+
+def test_margins_of_disjoint_sets_add_up_to_that_of_the_whole_prediction():
+    rng = np.random.default_rng(12)
+    both = Both(rng, projective=False, one_root=True, prune=False, lengths=(5,) * 10)
+    wrong, several = np.empty(5, np.int64), 0
+    for i in range(len(both.X)):
+        k = operations.find_mistakes(both.problem, both.model, i, wrong)
+        gold, predicted = labels(both.problem, both.model, i)
+        given_gold, given_predicted = operations.heads(both.problem, both.model, i)
+        assert given_gold.tolist() == gold.tolist() == list(both.Y[i])
+        assert given_predicted.tolist() == predicted.tolist() == list(both.plain.argmax(both.X[i], both.start))
+        single, whole = np.empty(k), np.empty(1)
+        operations.margins(both.problem, both.model, i, np.arange(k + 1), wrong, k, single)
+        operations.margins(both.problem, both.model, i, np.array([0, k]), wrong, 1, whole)
+        np.testing.assert_allclose(single.sum(), whole[0], atol=1e-9)
+        assert whole[0] <= 0
+        several += k > 1
+    assert several > 3
+
+
+@every_pruning
+def test_gold_arcs_must_win_by_the_margin(prune):
+    """Pruned ones, too, which training has only if its trees do not say what is pruned."""
+    rng = np.random.default_rng(3)
+    both = Both(rng, projective=False, one_root=True, prune=prune)
+    problem, rho = both.problem._replace(margin=2.5), 2.5
+    wrong, out, lost = np.zeros(4, np.int64), np.zeros(1), 0
+    for i, (x, y) in enumerate(zip(both.X, both.Y, strict=True)):
+        n = len(x)
+        scores = np.full((n + 1, n + 1), -np.inf)
+        for h, m in arcs_of(x):
+            scores[h, m] = sum(both.start[number] for number in both.plain.arcs(x)[h, m]) - rho * (y[m - 1] == h)
+        count = operations.find_mistakes(problem, both.model, i, wrong)
+        predicted = tuple(both.model.predicted[:n].tolist())
+        pruned = [both.plain.pruned(x, h, m) for m, h in enumerate(predicted, 1)]
+        allowed = scores.copy()
+        for h, m in arcs_of(x):
+            allowed[h, m] = -np.inf if both.plain.pruned(x, h, m) else scores[h, m]
+        assert any(pruned) or predicted == best_tree(allowed, n)
+        lost += sum(both.plain.pruned(x, y[k], k + 1) for k in wrong[:count])
+        assert wrong[:count].tolist() == [k for k in range(n) if predicted[k] != y[k]]
+        operations.margins(problem, both.model, i, np.array([0, count]), wrong, 1, out)
+        lacking = [scores[y[k], k + 1] - scores[predicted[k], k + 1] for k in wrong[:count]]
+        np.testing.assert_allclose(out[0], sum(lacking), atol=1e-9)
+    assert (lost > 0) == prune
