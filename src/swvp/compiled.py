@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,6 +30,7 @@ __all__ = [
     "inlined_with_arrays",
     "inner",
     "kernel",
+    "one_of",
     "operation",
     "pasted",
     "uncached",
@@ -92,6 +93,32 @@ def pasted(function: Function) -> Function:
 def inlined_with_arrays(function: Function) -> Function:
     """The same for a function that makes or returns arrays."""
     return for_kernels(function, forceinline=True)
+
+
+def one_of(functions: Sequence[Any]) -> Any:
+    """Return a function for kernels: `choice(number, *arguments)` calls functions[number](*arguments).
+
+    All functions take the same arguments and return the same types. Numba has no table of functions that a kernel may
+    index, so this builds a chain of comparisons.
+    """
+    inline: Any = numba.njit(nogil=True, forceinline=True)
+
+    def link(number: int, function: Any, rest: Any) -> Any:
+        def choose(chosen, *arguments):  # type: ignore[no-untyped-def]
+            if chosen == number:
+                return function(*arguments)
+            return rest(chosen, *arguments)
+
+        return inline(choose)
+
+    def end(chosen, *arguments):  # type: ignore[no-untyped-def]
+        return last(*arguments)
+
+    *others, last = functions
+    choice = inline(end)
+    for number in reversed(range(len(others))):
+        choice = link(number, others[number], choice)
+    return choice
 
 
 def for_kernels(function: Function, **options: Any) -> Function:

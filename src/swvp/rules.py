@@ -6,7 +6,7 @@ assignments take part, and how long the step is.
 
 from __future__ import annotations
 
-from swvp.learning.example import sets_of
+from swvp.learning.python_rule import sets_of
 from swvp.learning.rule import (
     APPROACHES,
     PAPER_RULES,

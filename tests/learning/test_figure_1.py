@@ -4,7 +4,7 @@ import pytest
 
 from swvp import DependencyTree
 from swvp.errors import InputError
-from swvp.learning.example import sets_of
+from swvp.learning.python_rule import sets_of
 from swvp.structures.generic import mixed_assignment, wrong_positions
 
 WORDS = ["Some", "mistakes", "are", "worse", "than", "others"]

@@ -6,7 +6,7 @@ import pytest
 from swvp import SequenceTagger
 from swvp.errors import InputError
 from swvp.estimators import StructuredPerceptron
-from swvp.learning.example import sets_of
+from swvp.learning.python_rule import sets_of
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.learning.substructures import OF_HEADS
 from swvp.structures.tree.decoding.chu_liu_edmonds import chu_liu_edmonds

@@ -9,19 +9,19 @@ import pytest
 from helpers.problems import RememberingChain, as_chain, random_sequences
 from swvp.errors import InputError
 from swvp.estimators import StructuredPerceptron
-from swvp.learning.example import sets_of
 from swvp.learning.gamma import GAMMAS
 from swvp.learning.perceptron import passes
+from swvp.learning.python_rule import sets_of
 from swvp.learning.rule import (
     APPROACHES,
     PAPER_RULES,
     STEPS,
     UpdateRule,
     as_rule,
-    own_gammas,
-    own_substructures,
     register_gamma,
     register_substructures,
+    registered_gammas,
+    registered_substructures,
 )
 from swvp.learning.substructures import SUBSTRUCTURES
 from swvp.structures import operations
@@ -31,7 +31,7 @@ from swvp.structures.chain.indicator import new_model
 @pytest.fixture(autouse=True)
 def _registries():
     """Every test starts without names of the users' own, and its names are forgotten after it."""
-    before = [(registry, registry.copy()) for registry in (own_gammas, own_substructures)]
+    before = [(registry, registry.copy()) for registry in (registered_gammas, registered_substructures)]
     for registry, _ in before:
         registry.clear()
     yield

@@ -8,8 +8,8 @@ import pytest
 from helpers.problems import as_chain
 from swvp.errors import InputError
 from swvp.estimators import StructuredPerceptron
-from swvp.learning.example import sets_of
 from swvp.learning.perceptron import passes
+from swvp.learning.python_rule import sets_of
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.learning.substructures import OF_POSITIONS
 from swvp.structures.chain.indicator import new_model

@@ -8,7 +8,7 @@ import test_tree_second_order
 from helpers import part_treebanks
 from helpers.problems import as_chain
 from swvp.estimators import StructuredPerceptron
-from swvp.learning.counts import COUNTS
+from swvp.learning.epoch import COUNTS
 from swvp.learning.gamma import round_gamma
 from swvp.learning.perceptron import passes, sweep_of
 from swvp.learning.rule import as_rule

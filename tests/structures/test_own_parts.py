@@ -10,7 +10,7 @@ from helpers import part_treebanks
 from helpers.trees import toy
 from swvp import DependencyParser
 from swvp.errors import InputError
-from swvp.learning.counts import COUNTS
+from swvp.learning.epoch import COUNTS
 from swvp.learning.perceptron import sweep_of
 from swvp.learning.rule import as_rule
 from swvp.structures import operations

@@ -8,7 +8,7 @@ import pytest
 
 from helpers.texts import COLUMNS, CONLLU
 from swvp.estimators import SequenceTagger
-from swvp.learning.rule import own_gammas
+from swvp.learning.rule import registered_gammas
 from swvp.tagging.inspection import top_features
 
 
@@ -174,7 +174,7 @@ def test_a_model_trained_with_a_gamma_of_ones_own_needs_it_no_more(fine, monkeyp
     fine("train", "tagger", "train.txt", "-m", "mine", "--load", "mine.py", "--rule", "a-mine_alone", "--beta", "2")
     with_gamma = fine("inspect", "mine")[0]
     assert "rule        a-mine_alone, β = 2\n" in with_gamma.decode()
-    monkeypatch.delitem(own_gammas, "mine_alone")
+    monkeypatch.delitem(registered_gammas, "mine_alone")
     assert fine("inspect", "mine")[0] == with_gamma
     assert fine("predict", "mine", "train.txt")[0].count(b"\n") == 9
 

@@ -1,7 +1,7 @@
-"""Owns SetGamma (sections 4 and 5): the weights γ of the mixed assignments in one update, and their conditions.
+"""SetGamma (sections 4 and 5): the weights γ of the mixed assignments in one update, and their conditions.
 
-Each scheme looks at the margins w·Δφ(x, y, m^J) of the mixed assignments in use (I^v if aggressive, I if
-balanced; n of them) and gives each a weight ≥ 0, scaled afterwards to Σγ = 1:
+A scheme takes the margins w·Δφ(x, y, m^J) of the mixed assignments in use (I^v if aggressive, I if balanced; n of
+them) and gives each a weight ≥ 0. The weights are scaled to Σγ = 1 afterwards.
 
     wm        |margin|^β                                      weighted margin
     wmr       ((n - r) / n)^β, r the rank of |margin|         weighted margin rank; r = 0 is the largest
@@ -11,29 +11,30 @@ balanced; n of them) and gives each a weight ≥ 0, scaled afterwards to Σγ = 
     worst     1 for the smallest margin, else 0               min Σγ·margin under the γ conditions
     optimal   at most two weights, see `optimal`              max Σγ·margin under the γ conditions
 
+To add a scheme, write one kernel with the arguments of these and add one row to `SCHEMES`.
+
 Ties go to the sub-structure that comes first. The γ selection conditions (Definition 3) are
 
     (1)  Σγ = 1 and γ ≥ 0        (2)  Σγ(m^J) w·Δφ(x, y, m^J) ≤ 0.
 
-No γ meets (2) if nothing is violated, and wm is 0/0 if all margins in use are 0 (as when w = 0): then `choose`
-or `normalise` says 0 and the update backs off to CSP. It also does if the formula gives no violation any weight, as wm
-where all of them have margin 0: balanced means some of both (section 5).
+No γ meets (2) if nothing is violated, and wm is 0/0 if all margins in use are 0 (as when w = 0). Then `choose` or
+`normalise` returns 0 and the update backs off to CSP. It also backs off if no violation has any weight, as with wm if
+all violations have margin 0: the balanced approach has weight on both kinds (section 5).
 
-`zero` is how large a margin still counts as 0, hence as a violation. Where φ counts features, margins are multiples of
-the grid (`swvp.structures.exact`) and zero is half of it, so that nothing is left to rounding. Otherwise it is
-`RELATIVE_ZERO` of the largest |margin| of the training so far: a sum of weights in another order is off by less, and
-scaling φ changes nothing. Condition (2) has that tolerance everywhere, and `rounding` more where γ is rounded.
+`zero` is the largest margin that counts as 0, hence as a violation. Where φ counts features, margins are multiples of
+the grid (`swvp.structures.exact`) and zero is half of it, so rounding plays no part. Otherwise it is `RELATIVE_ZERO` of
+the largest |margin| of the training so far. Summing the weights in another order changes a margin by less than that,
+and scaling φ changes nothing. Condition (2) has that tolerance everywhere, and that of `rounding` where γ is rounded.
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from swvp.compiled import kernel
+from swvp.compiled import kernel, one_of
 from swvp.structures.exact import GRID, on_grid
-
-GAMMAS = ("wm", "wmr", "uniform", "softmin", "worst", "optimal", "wmr-printed")
-WM, WMR, UNIFORM, SOFTMIN, WORST, OPTIMAL, WMR_PRINTED = range(len(GAMMAS))
 
 RELATIVE_ZERO = 1e-10
 
@@ -58,31 +59,47 @@ def choose(margin, count, zero, aggressive, literal, chosen, chosen_margin):
 
 
 @kernel
-def weigh(scheme, beta, margin, n, right, zero, gamma):
-    """Write the weight of each of the n margins, not yet scaled; `right` more sub-structures have m^J = y."""
-    if scheme == WM:
-        largest = 0.0
-        for j in range(n):
-            largest = max(largest, abs(margin[j]))
-        for j in range(n):
-            gamma[j] = (abs(margin[j]) / largest) ** beta if abs(margin[j]) > zero else 0.0
-    elif scheme == WMR:
-        weigh_ranks(beta, margin, n, n, gamma)
-    elif scheme == WMR_PRINTED:
-        weigh_ranks(beta, margin, n, n + right, gamma)
-    elif scheme == UNIFORM:
-        for j in range(n):
-            gamma[j] = 1.0
-    elif scheme == SOFTMIN:
-        smallest = margin[extremes(margin, n)[0]]
-        for j in range(n):
-            gamma[j] = np.exp(-beta * (margin[j] - smallest))
-    elif scheme == WORST:
-        for j in range(n):
-            gamma[j] = 0.0
-        gamma[extremes(margin, n)[0]] = 1.0
-    else:
-        optimal(margin, n, zero, gamma)
+def wm(beta, margin, n, right, zero, gamma):
+    """|margin|^β, scaled by the largest one."""
+    largest = 0.0
+    for j in range(n):
+        largest = max(largest, abs(margin[j]))
+    for j in range(n):
+        gamma[j] = (abs(margin[j]) / largest) ** beta if abs(margin[j]) > zero else 0.0
+
+
+@kernel
+def wmr(beta, margin, n, right, zero, gamma):
+    """((n - r) / n)^β."""
+    weigh_ranks(beta, margin, n, n, gamma)
+
+
+@kernel
+def wmr_printed(beta, margin, n, right, zero, gamma):
+    """((|JJ_x| - r) / |JJ_x|)^β."""
+    weigh_ranks(beta, margin, n, n + right, gamma)
+
+
+@kernel
+def uniform(beta, margin, n, right, zero, gamma):
+    for j in range(n):
+        gamma[j] = 1.0
+
+
+@kernel
+def softmin(beta, margin, n, right, zero, gamma):
+    """exp(-β · margin), scaled by the largest one."""
+    smallest = margin[extremes(margin, n)[0]]
+    for j in range(n):
+        gamma[j] = np.exp(-beta * (margin[j] - smallest))
+
+
+@kernel
+def worst(beta, margin, n, right, zero, gamma):
+    """1 for the smallest margin."""
+    for j in range(n):
+        gamma[j] = 0.0
+    gamma[extremes(margin, n)[0]] = 1.0
 
 
 @kernel
@@ -105,14 +122,17 @@ def weigh_ranks(beta, margin, n, size, gamma):
                 r += abs(margin[other]) > abs(margin[j]) or (abs(margin[other]) == abs(margin[j]) and other < j)
             gamma[j] = ((size - r) / size) ** beta
     else:
-        order = from_the_largest(np.abs(margin[:n]))
+        order = decreasing_order(np.abs(margin[:n]))
         for r in range(n):
             gamma[order[r]] = ((size - r) / size) ** beta
 
 
 @kernel
-def from_the_largest(values):
-    """The order of the values, of equals the first one first: merge sort, which compiles faster than NumPy's."""
+def decreasing_order(values):
+    """The indexes that sort the values in decreasing order; equal values keep their order.
+
+    A merge sort, which compiles faster than NumPy's sort.
+    """
     n = len(values)
     order, other = np.arange(n), np.empty(n, np.int64)
     width = 1
@@ -133,7 +153,7 @@ def from_the_largest(values):
 
 
 @kernel
-def optimal(margin, n, zero, gamma):
+def optimal(beta, margin, n, right, zero, gamma):
     """The linear program: maximise Σγ·margin subject to conditions (1) and (2).
 
     If every margin is ≤ 0 the optimum is the largest of them: γ = 1 there. Otherwise it is 0, reached by the
@@ -145,9 +165,45 @@ def optimal(margin, n, zero, gamma):
     if margin[b] <= zero:
         gamma[b] = 1.0
     else:
-        worst = min(margin[a], 0.0)
-        gamma[a] = margin[b] / (margin[b] - worst)
-        gamma[b] += -worst / (margin[b] - worst)  # of a literal rule, b may be a
+        lowest = min(margin[a], 0.0)
+        gamma[a] = margin[b] / (margin[b] - lowest)
+        gamma[b] += -lowest / (margin[b] - lowest)  # with a literal rule, b may be a
+
+
+class Scheme(NamedTuple):
+    """A compiled γ: the name it has in rules, its kernel, and what holds for it.
+
+    `meets_conditions` says that the γ selection conditions hold for all margins, also with the balanced approach.
+    """
+
+    name: str
+    function: Any
+    uses_beta: bool
+    meets_conditions: bool
+
+
+SCHEMES = (
+    Scheme("wm", wm, uses_beta=True, meets_conditions=False),
+    Scheme("wmr", wmr, uses_beta=True, meets_conditions=False),
+    Scheme("uniform", uniform, uses_beta=False, meets_conditions=False),
+    Scheme("softmin", softmin, uses_beta=True, meets_conditions=False),
+    Scheme("worst", worst, uses_beta=False, meets_conditions=True),
+    Scheme("optimal", optimal, uses_beta=False, meets_conditions=True),
+    Scheme("wmr-printed", wmr_printed, uses_beta=True, meets_conditions=False),
+)
+GAMMAS = tuple(scheme.name for scheme in SCHEMES)
+WMR_PRINTED = GAMMAS.index("wmr-printed")
+
+apply_scheme = one_of([scheme.function for scheme in SCHEMES])
+
+
+@kernel
+def weigh(scheme, beta, margin, n, right, zero, gamma):
+    """Write the weight of each of the n margins by SCHEMES[scheme], not yet scaled to sum to 1.
+
+    `right` is the number of sub-structures with m^J = y, which are not among the n.
+    """
+    apply_scheme(scheme, beta, margin, n, right, zero, gamma)
 
 
 @kernel
@@ -212,14 +268,14 @@ def weighted_margin(gamma, margin, n):
 def impose_condition_2(gamma, margin, n, zero):
     """Exclude non-violating terms, the one with the largest γ·margin first, until condition (2) holds.
 
-    Returns how many were excluded. What is left is not scaled.
+    Returns how many were excluded. The other weights are not scaled.
     """
-    order = from_the_largest(gamma[:n] * margin[:n])
-    kept = 0.0
+    order = decreasing_order(gamma[:n] * margin[:n])
+    total = 0.0
     excluded = n
-    while excluded > 0 and kept + gamma[order[excluded - 1]] * margin[order[excluded - 1]] <= zero:
+    while excluded > 0 and total + gamma[order[excluded - 1]] * margin[order[excluded - 1]] <= zero:
         excluded -= 1
-        kept += gamma[order[excluded]] * margin[order[excluded]]
+        total += gamma[order[excluded]] * margin[order[excluded]]
     for r in range(excluded):
         gamma[order[r]] = 0.0
     return excluded

@@ -1,4 +1,4 @@
-"""Owns k-best MIRA (McDonald, Crammer and Pereira 2005), a rival of the weighted violations.
+"""k-best MIRA (McDonald, Crammer and Pereira 2005), a rival of the weighted violations.
 
 Each example changes w by as little as possible, so that its gold label beats each of the k best outputs z by a margin
 of at least its Hamming loss, w·Δφ(x, y, z) ≥ loss(z). An example may change w though its best output is right. The
@@ -6,7 +6,7 @@ change is Σ α(z) Δφ(x, y, z), where α is the solution of the dual problem
 
     max  Σ α(z) (loss(z) - w·Δφ(z)) - ½ ‖Σ α(z) Δφ(z)‖²    with 0 ≤ α(z) ≤ C,
 
-so a margin that cannot be had for C is given up. With k = 1 this is the rule `mira`.
+so a margin that would cost more than C is not reached. With k = 1 this is the rule `mira`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from swvp.compiled import kernel
-from swvp.learning.counts import MISTAKES, NON_VIOLATING, UPDATES, VIOLATING, WRONG_POSITIONS
+from swvp.learning.epoch import MISTAKES, NON_VIOLATING, UPDATES, VIOLATING, WRONG_POSITIONS
 from swvp.learning.gamma import RELATIVE_ZERO
 from swvp.learning.step import dot, table
 from swvp.structures.exact import on_grid
@@ -26,11 +26,11 @@ __all__ = ["KBest", "hildreth", "sweep_k_best"]
 
 MOST_ROUNDS = 1000
 TOLERANCE = 1e-10
-"""Margins are found up to so much; the smallest loss is 1."""
+"""The tolerance of margins; the smallest loss is 1."""
 
 
 class KBest(NamedTuple):
-    """The rule, for kernels and for plain Python."""
+    """The rule mira:K, for kernels and for plain Python."""
 
     k: int
     C: float
@@ -38,7 +38,7 @@ class KBest(NamedTuple):
 
 
 @kernel
-def hildreth(gram, lacking, n, C, alpha):
+def hildreth(gram, missing, n, C, alpha):
     """Write the α of n outputs from the inner products of their Δφ and from loss - margin.
 
     Hildreth's algorithm: one α after the other is set to its best value while the others stay, round by round.
@@ -50,10 +50,10 @@ def hildreth(gram, lacking, n, C, alpha):
         for a in range(n):
             if gram[a, a] <= 0:  # Δφ = 0
                 continue
-            still = lacking[a]
+            rest = missing[a]
             for b in range(n):
-                still -= gram[a, b] * alpha[b]
-            new = min(C, max(0.0, alpha[a] + still / gram[a, a]))
+                rest -= gram[a, b] * alpha[b]
+            new = min(C, max(0.0, alpha[a] + rest / gram[a, a]))
             largest = max(largest, abs(new - alpha[a]) * gram[a, a])
             alpha[a] = new
         if largest <= TOLERANCE:
@@ -62,7 +62,7 @@ def hildreth(gram, lacking, n, C, alpha):
 
 @kernel
 def inner_products(n, ends, features, values, gram):
-    """Write those of n sparse vectors; vector a has the pairs ends[a]:ends[a + 1]."""
+    """Write the inner products of n sparse vectors; vector a has the pairs ends[a]:ends[a + 1]."""
     for a in range(n):
         keys, sums = table(ends[a], ends[a + 1], features, values)
         for b in range(a, n):
@@ -71,20 +71,20 @@ def inner_products(n, ends, features, values, gram):
 
 @kernel
 def sweep_k_best(problem, model, rule, order, clock, largest, counts):
-    """One pass, with the arguments and the result of `perceptron.sweep`. Violations are counted among the k best."""
+    """One epoch, with the arguments and the result of `perceptron.sweep`. Violations are counted among the k best."""
     k = rule.k
     wrong = np.empty(longest(problem), np.int64)
     whole, first, amount, margin = np.zeros(2, np.int64), np.zeros(1, np.int64), np.ones(1), np.empty(1)
     rank, ends = np.empty(k, np.int64), np.zeros(k + 1, np.int64)
-    lacking, alpha, gram = np.empty(k), np.empty(k), np.empty((k, k))
+    missing, alpha, gram = np.empty(k), np.empty(k), np.empty((k, k))
     features, values = np.empty(0, np.int64), np.empty(0)
     exact = counts_features(problem)
     for t in range(len(order)):
         i = order[t]
-        found, outputs = best_outputs(problem, model, i, k)
+        number, outputs = best_outputs(problem, model, i, k)
         n = 0
-        enough = True
-        for r in range(found):
+        all_reached = True
+        for r in range(number):
             whole[1] = keep(problem, model, i, outputs, r, wrong)
             if whole[1] == 0:  # y itself
                 continue
@@ -96,10 +96,10 @@ def sweep_k_best(problem, model, rule, order, clock, largest, counts):
             zero = rule.grid / 2 if exact else RELATIVE_ZERO * largest[0]
             counts[VIOLATING if margin[0] <= zero else NON_VIOLATING] += 1
             rank[n] = r
-            lacking[n] = whole[1] - margin[0]
-            enough = enough and lacking[n] <= TOLERANCE
+            missing[n] = whole[1] - margin[0]
+            all_reached = all_reached and missing[n] <= TOLERANCE
             n += 1
-        if enough:
+        if all_reached:
             continue
 
         amount[0] = 1.0
@@ -112,7 +112,7 @@ def sweep_k_best(problem, model, rule, order, clock, largest, counts):
             for p in range(size):
                 features[ends[c] + p], values[ends[c] + p] = new_features[p], new_values[p]
         inner_products(n, ends, features, values, gram)
-        hildreth(gram, lacking, n, rule.C, alpha)
+        hildreth(gram, missing, n, rule.C, alpha)
         changed = False
         for c in range(n):
             amount[0] = on_grid(alpha[c], rule.grid) if exact else alpha[c]

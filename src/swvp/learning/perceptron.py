@@ -1,14 +1,12 @@
-"""Owns the algorithm: one pass of the Structured Weighted Violations Perceptron, and training as passes.
+"""The Structured Weighted Violations Perceptron: one epoch as a kernel, and training as a sequence of epochs.
 
 CSP (Algorithm 1) is the rule with JJ_x = {[L_x]} and γ = 1 (section 4), so Algorithm 2 is all there is.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,7 @@ from numpy.typing import NDArray
 
 from swvp.compiled import implements, in_python, kernel, uncached
 from swvp.errors import InputError
-from swvp.learning.counts import (
+from swvp.learning.epoch import (
     BACK_OFFS,
     CONDITION_2_FAILURES,
     COUNTS,
@@ -27,9 +25,10 @@ from swvp.learning.counts import (
     VIOLATING,
     WITHOUT_VIOLATION,
     WRONG_POSITIONS,
+    Epoch,
 )
-from swvp.learning.example import PythonRule, define_substructures, prepare, set_gamma
 from swvp.learning.gamma import (
+    GAMMAS,
     RELATIVE_ZERO,
     WMR_PRINTED,
     choose,
@@ -41,10 +40,12 @@ from swvp.learning.gamma import (
     weighted_margin,
 )
 from swvp.learning.mira import KBest, sweep_k_best
-from swvp.learning.rule import UpdateRule
+from swvp.learning.python_rule import PythonRule
+from swvp.learning.rule import POWERS, UpdateRule, registered_gammas, registered_substructures
+from swvp.learning.rule_kernels import CompiledMira, CompiledRule, define_substructures, set_gamma
 from swvp.learning.step import step_length
-from swvp.learning.substructures import MOST_SETS, OF_HEADS
-from swvp.structures.exact import grid_of, on_grid
+from swvp.learning.substructures import MOST_SETS, OF_HEADS, SUBSTRUCTURES
+from swvp.structures.exact import GRID, grid_of, on_grid
 from swvp.structures.generic import PythonProblem, as_heads
 from swvp.structures.operations import (
     add,
@@ -66,7 +67,7 @@ __all__ = ["COUNTS", "Epoch", "check_structure", "generator", "passes"]
 
 @kernel
 def sweep(problem, model, rule, order, clock, largest, counts):
-    """Lines 3–13 of Algorithm 2: one pass over the examples of `order`; `clock` examples were seen before.
+    """Lines 3–13 of Algorithm 2: one epoch over the examples of `order`; `clock` examples were seen before.
 
     largest[0] is the largest |margin| of the training so far. Where φ counts features, the amounts of updates are
     multiples of the rule's grid, and sums of weights are exact.
@@ -154,33 +155,6 @@ def sweep(problem, model, rule, order, clock, largest, counts):
     return len(order)
 
 
-@dataclass(frozen=True)
-class Epoch:
-    """What happened in one pass over the training set.
-
-    `violating` and `non_violating` count mixed assignments (with k-best MIRA, wrong outputs); `excluded` those taken
-    out to impose condition (2). An update of length 0 is none. `without_violation` counts mistakes that are left alone
-    because not even the whole prediction is a violation: the search is not exact, or y is not among its outputs.
-    """
-
-    epoch: int
-    examples: int
-    mistakes: int
-    wrong_positions: int
-    updates: int
-    back_offs: int
-    violating: int
-    non_violating: int
-    condition_2_failures: int
-    excluded: int
-    norm: float
-    seconds: float
-    without_violation: int = 0
-
-    def as_dict(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
-
-
 def passes(
     problem: Any,
     model: Any,
@@ -194,22 +168,21 @@ def passes(
     first: int = 1,
     after: Callable[[int, bool], object] | None = None,
 ) -> Iterator[Epoch]:
-    """Train `model` in place, pass by pass; stops after `epochs` passes or after one without a mistake.
+    """Train `model` in place and yield each `Epoch`; stop after `epochs` of them or after one without a mistake.
 
-    With a `random_state` each pass goes through the examples in a new random order, else in their own. To go on with
-    an earlier training, give the number of examples it has seen, `clock`, the array `largest` it has filled, and the
-    number of the `first` pass that is to come. `after` is called after each example with its number and whether it made
-    an update.
+    With a `random_state` each epoch visits the examples in a new random order, else in their own. To resume an earlier
+    training, give the number of examples it has seen, `clock`, the array `largest` it has filled, and the number of
+    the `first` epoch to run. `after` is called after each example with its number and whether it made an update.
     """
     largest = np.zeros(1) if largest is None else largest
     check_rule(rule, problem)
     for epoch in range(first, first + epochs):
-        run, given = sweep_of(rule.at(epoch), problem)
+        run, prepared = sweep_of(rule.at(epoch), problem)
         run = run if after is None else one_by_one(run, after)
         order = np.arange(examples) if random_state is None else random_state.permutation(examples)
         counts = np.zeros(len(COUNTS), np.int64)
         began = time.perf_counter()
-        done = run(problem, model, given, order, clock, largest, counts)
+        done = run(problem, model, prepared, order, clock, largest, counts)
         if done < examples:
             raise too_many_substructures(rule.at(epoch), order[done])
         clock += examples
@@ -225,7 +198,7 @@ def passes(
 
 
 def generator(random_state: Any) -> np.random.Generator:
-    """Random numbers from what scikit-learn takes as random_state: a seed, a RandomState, a Generator, or None."""
+    """The random generator of a scikit-learn random_state: a seed, a RandomState, a Generator, or None."""
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**31)
     try:
@@ -237,7 +210,7 @@ def generator(random_state: Any) -> np.random.Generator:
 def one_by_one(run: Any, after: Callable[[int, bool], object]) -> Any:
     """A sweep that takes the examples one by one and calls `after` in between."""
 
-    def sweep_and_tell(problem, model, rule, order, clock, largest, counts):
+    def sweep_one_by_one(problem, model, rule, order, clock, largest, counts):
         for t in range(len(order)):
             updates = counts[UPDATES]
             if run(problem, model, rule, order[t : t + 1], clock + t, largest, counts) == 0:
@@ -245,23 +218,47 @@ def one_by_one(run: Any, after: Callable[[int, bool], object]) -> Any:
             after(int(order[t]), bool(counts[UPDATES] > updates))
         return len(order)
 
-    return sweep_and_tell
+    return sweep_one_by_one
 
 
 def sweep_of(rule: UpdateRule, problem: Any) -> tuple[Any, Any]:
-    """The function that makes one pass, and the rule as it takes it."""
-    plain = not isinstance(problem, tuple)
-    given: Any = (
-        KBest(rule.k_best, float(rule.C), grid_of(rule.C)) if rule.k_best > 1 else prepare(rule, in_python=plain)
-    )
-    run = sweep_k_best if rule.k_best > 1 else sweep
-    if plain or isinstance(given, PythonRule):
-        return in_python(run), given
-    return run if type(problem).__module__.startswith("swvp.") else uncached(run), given
+    """The function that runs one epoch, and the rule in the form that it takes."""
+    in_plain_python = not isinstance(problem, tuple)
+    prepared: Any
+    if rule.k_best > 1:
+        run, prepared = sweep_k_best, KBest(rule.k_best, float(rule.C), grid_of(rule.C))
+    else:
+        run, prepared = sweep, prepare(rule, in_plain_python=in_plain_python)
+    if in_plain_python or isinstance(prepared, PythonRule):
+        return in_python(run), prepared
+    return run if type(problem).__module__.startswith("swvp.") else uncached(run), prepared
+
+
+def prepare(rule: UpdateRule, *, in_plain_python: bool = False) -> CompiledRule | CompiledMira | PythonRule:
+    """The rule for kernels or, with a user's function or if asked for, for plain Python."""
+    family: Any = rule.substructures
+    if isinstance(family, str):
+        family = registered_substructures.get(family) or SUBSTRUCTURES.index(family)
+    scheme: Any = rule.gamma
+    if isinstance(scheme, str):
+        scheme = registered_gammas.get(scheme) or GAMMAS.index(scheme)
+    mira = rule.step == "mira"
+    shared: dict[str, Any] = {
+        "family": family,
+        "scheme": scheme,
+        "beta": float(rule.beta),
+        "aggressive": rule.approach == "aggressive",
+        "impose": rule.impose,
+        "literal": rule.literal,
+        "grid": grid_of(rule.C) if mira else GRID,
+    }
+    if in_plain_python or callable(family) or callable(scheme):
+        return PythonRule(**shared, power=POWERS.get(rule.step, 0.0), C=float(rule.C) if mira else None)
+    return CompiledMira(**shared, C=float(rule.C)) if mira else CompiledRule(**shared, power=POWERS[rule.step])
 
 
 def check_rule(rule: UpdateRule, problem: Any) -> None:
-    """Refuse a rule that the structure of a problem, or its labels, cannot have."""
+    """Raise InputError if the structure of a problem, or its labels, cannot use a rule."""
     check_structure(rule, type(problem))
     if isinstance(problem, PythonProblem) and any(stage.substructures in OF_HEADS for stage in rule.stages):
         for y in problem.Y:
@@ -269,9 +266,9 @@ def check_rule(rule: UpdateRule, problem: Any) -> None:
 
 
 def check_structure(rule: UpdateRule, structure: type) -> None:
-    """Refuse a rule that a class of problems cannot have.
+    """Raise InputError if a class of problems lacks an operation that a rule needs.
 
-    The step `mira` needs more of a structure than others, k-best MIRA still more; some sub-structures need heads.
+    The step `mira` needs one more operation than others, k-best MIRA two more; some sub-structures need heads.
     """
     for stage in rule.stages:
         if stage.parts and not implements(structure, has_parts):

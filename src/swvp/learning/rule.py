@@ -1,4 +1,4 @@
-"""Owns the update rule: which sub-structures, γ, approach and step an update uses, and the short names of rules.
+"""The update rule: which sub-structures, γ, approach and step an update uses, and the short names of rules.
 
 A rule may be a schedule, whose rule depends on the epoch. Theorem 1 allows it (property 3, dynamic updates): JJ and
 SetGamma may differ between iterations.
@@ -13,7 +13,7 @@ from typing import Any
 
 from swvp.checks import is_real, is_whole, shown
 from swvp.errors import InputError, unknown_name
-from swvp.learning.gamma import GAMMAS
+from swvp.learning.gamma import GAMMAS, SCHEMES
 from swvp.learning.substructures import SUBSTRUCTURES
 from swvp.types import Floats
 
@@ -33,32 +33,35 @@ PAPER_RULES = ("csp", "a-wm", "a-wmr", "b-wm", "b-wmr")
 Gamma = Callable[[Floats, float], Sequence[float] | Floats]
 Substructures = Callable[[Any, Any], Iterable[Iterable[int]]]
 
-own_gammas: dict[str, Gamma] = {}
-own_substructures: dict[str, Substructures] = {}
+registered_gammas: dict[str, Gamma] = {}
+registered_substructures: dict[str, Substructures] = {}
 
 
 def register_gamma(name: str, function: Gamma) -> None:
-    """Give a γ function of your own a name, so that "a-NAME" and "b-NAME" are rules everywhere.
+    """Register a γ function of your own, so that "a-NAME" and "b-NAME" are rules everywhere.
 
-    `function(margins, beta)` gets the margins w·Δφ of the mixed assignments in use and returns their weights:
-    as many numbers ≥ 0, not all 0, which are scaled to sum to 1; or None, and the update backs off to CSP. At first
-    all weights and hence all margins are 0.
+    `function(margins, beta)` takes the margins w·Δφ of the mixed assignments in use and returns their weights: one
+    number ≥ 0 per margin, not all 0. They are scaled to sum to 1. If it returns None, the update backs off to CSP.
+    Training starts with w = 0, where all margins are 0.
 
     >>> register_gamma("squared", lambda margins, beta: margins**2 + 1e-6)
     >>> as_rule("a-squared").gamma
     'squared'
     """
-    own_gammas[new_name("gamma", name, GAMMAS, function)] = function
+    registered_gammas[new_name("gamma", name, GAMMAS, function)] = function
 
 
 def register_substructures(name: str, function: Substructures) -> None:
-    """Give a JJ function of your own a name: `function(gold, predicted)` returns sets of positions."""
-    own_substructures[new_name("substructures", name, SUBSTRUCTURES, function)] = function
+    """Register a JJ function of your own, so that its name is a part of rules everywhere, as in "a-wm:NAME".
+
+    `function(gold, predicted)` returns sets of positions, such as [[0], [1, 2]].
+    """
+    registered_substructures[new_name("substructures", name, SUBSTRUCTURES, function)] = function
 
 
-def new_name(kind: str, name: str, taken: Iterable[str], function: object) -> str:
-    """A name that a user's function may have."""
-    if name in taken or name in STEPS or name in FLAGS or not name or set(name) & set(":,-. "):
+def new_name(kind: str, name: str, reserved: Iterable[str], function: object) -> str:
+    """The name of a user's function; InputError if it is not allowed."""
+    if name in reserved or name in STEPS or name in FLAGS or not name or set(name) & set(":,-. "):
         raise InputError(f"cannot name {kind} '{name}': taken, or has one of ':', ',', '-', '.', ' '")
     if not callable(function):
         raise InputError(f"{kind} '{name}' must be a function, not a {type(function).__name__}")
@@ -79,12 +82,12 @@ class UpdateRule:
         assignments with γ > 0; "mira" min(C, max(0, (loss - w·d) / ‖d‖²)) for d = Σγ(m^J) Δφ(x, y, m^J) and the
         Hamming loss Σγ(m^J) |J|
     C : the longest step of "mira"; > 0. If it is so small that every step is C, this is the step "unit", scaled
-    k_best : with the rule "mira", against so many of the best outputs at once (see `swvp.learning.mira`); its
+    k_best : with the rule "mira", the number of best outputs that an update uses (see `swvp.learning.mira`); its
         short name is "mira:K"
     impose : exclude non-violating terms of a balanced update until γ condition (2) holds
     literal : update as Algorithm 1 and the formulas of γ say, also where nothing is a violation: CSP where the search
         missed a better y, a balanced γ where I^v is empty or has no weight. Otherwise these update nothing or back off
-    parts : of second-order trees: Δφ of a sub-structure is that of the parts of its own words, gold less predicted,
+    parts : for second-order trees: Δφ of a sub-structure is the sum over the parts of its words, gold less predicted,
         instead of Δφ(x, y, m^J) (see `swvp.structures.tree.second_order.word_parts`)
     then : (N, rule): this rule for the first N epochs, then the other one
 
@@ -105,10 +108,10 @@ class UpdateRule:
     then: tuple[int, UpdateRule] | None = None
 
     def __post_init__(self) -> None:
-        if not callable(self.substructures) and self.substructures not in (*SUBSTRUCTURES, *own_substructures):
-            raise unknown_name("substructures", self.substructures, (*SUBSTRUCTURES, *own_substructures))
-        if not callable(self.gamma) and self.gamma not in (*GAMMAS, *own_gammas):
-            raise unknown_name("gamma", self.gamma, (*GAMMAS, *own_gammas))
+        if not callable(self.substructures) and self.substructures not in (*SUBSTRUCTURES, *registered_substructures):
+            raise unknown_name("substructures", self.substructures, (*SUBSTRUCTURES, *registered_substructures))
+        if not callable(self.gamma) and self.gamma not in (*GAMMAS, *registered_gammas):
+            raise unknown_name("gamma", self.gamma, (*GAMMAS, *registered_gammas))
         if self.approach not in APPROACHES:
             raise unknown_name("approach", self.approach, APPROACHES)
         if self.step not in STEPS:
@@ -147,9 +150,8 @@ class UpdateRule:
     @property
     def uses_beta(self) -> bool:
         """Whether different values of β can give different updates."""
-        return any(
-            rule.substructures != "full" and rule.gamma not in ("uniform", "worst", "optimal") for rule in self.stages
-        )
+        without_beta = [scheme.name for scheme in SCHEMES if not scheme.uses_beta]
+        return any(rule.substructures != "full" and rule.gamma not in without_beta for rule in self.stages)
 
     @property
     def name(self) -> str:
@@ -166,7 +168,7 @@ class UpdateRule:
 
     @property
     def base(self) -> str | None:
-        """Which of the rules with a name of their own this is, whatever its numbers."""
+        """The name of the rule in NAMED that this is, whatever its numbers, or None."""
         for name, fields in NAMED.items():
             if all(getattr(self, field) == value for field, value in fields.items()):
                 return name
@@ -178,18 +180,22 @@ class UpdateRule:
             return all(rule.respects_conditions() for rule in self.stages)
         if self.k_best > 1 or self.literal:
             return False
-        always = self.gamma in ("worst", "optimal") or self.substructures == "full"  # with one J, I^v or a back-off
-        return self.approach == "aggressive" or self.impose or always
+        always = [scheme.name for scheme in SCHEMES if scheme.meets_conditions]
+        if self.gamma in always or self.substructures == "full":  # with one J, it is a violation or a back-off
+            return True
+        return self.approach == "aggressive" or self.impose
 
 
 def name_of(part: Any) -> str:
-    """A part's name: itself, or that of a user's function."""
+    """The name of a part of a rule: the part itself, or the name of a user's function."""
     return part if isinstance(part, str) else getattr(part, "__name__", type(part).__name__)
 
 
 def as_rule(rule: str | UpdateRule, **changes: Any) -> UpdateRule:
-    """The rule of a short name: csp, mira[:K], or (a|b)-GAMMA[:SUBSTRUCTURES][:STEP], each with [:impose] [:literal]
-    [:parts]; or a schedule of them, NxRULE..RULE: the first one for N epochs, then the other.
+    """Return the rule with a short name, with other fields changed as given.
+
+    A short name is csp, mira[:K], or (a|b)-GAMMA[:SUBSTRUCTURES][:STEP], each with [:impose] [:literal] [:parts]; or a
+    schedule NxRULE..RULE: the first rule for N epochs, then the other.
 
     >>> as_rule("b-wmr", beta=2).approach
     'balanced'
@@ -222,7 +228,7 @@ def as_rule(rule: str | UpdateRule, **changes: Any) -> UpdateRule:
 
 
 def is_count(text: str) -> bool:
-    """Whether a text is a whole number, of a length that any program reads."""
+    """Whether a text is a whole number of at most 18 digits."""
     return text.isascii() and text.isdigit() and len(text) <= 18
 
 
@@ -243,8 +249,8 @@ def approach_and_gamma(rule: str, head: str) -> dict[str, Any]:
         )
     approach = {"a": "aggressive", "b": "balanced"}.get(letter)
     if approach is None or not dash:
-        every = (*NAMED, *(f"{letter}-{name}" for letter in "ab" for name in (*GAMMAS, *own_gammas)))
-        raise unknown_name("rule", rule, every)
+        known = (*NAMED, *(f"{letter}-{name}" for letter in "ab" for name in (*GAMMAS, *registered_gammas)))
+        raise unknown_name("rule", rule, known)
     return {"approach": approach, "gamma": gamma}
 
 
@@ -254,6 +260,6 @@ def part_of(rule: str, part: str) -> tuple[str, Any]:
         return "step", part
     if part in FLAGS:
         return part, True
-    if part in SUBSTRUCTURES or part in own_substructures:
+    if part in SUBSTRUCTURES or part in registered_substructures:
         return "substructures", part
-    raise unknown_name(f"part of rule '{rule}':", part, (*SUBSTRUCTURES, *own_substructures, *STEPS, *FLAGS))
+    raise unknown_name(f"part of rule '{rule}':", part, (*SUBSTRUCTURES, *registered_substructures, *STEPS, *FLAGS))

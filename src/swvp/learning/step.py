@@ -1,17 +1,17 @@
-"""Owns sums over sparse vectors, given as pairs (feature, value) in which a feature may come more than once.
-
-A table of open addressing holds the sum of each feature: a power of two of places, at most half of them taken.
-
-Owns how long an update is: w += step · d with d = Σγ(m^J) Δφ(x, y, m^J) and Σγ = 1.
+"""The length of an update: w += step · d with d = Σγ(m^J) Δφ(x, y, m^J) and Σγ = 1.
 
     unit    1, the paper's
     sqrt    √m, for m mixed assignments with γ > 0
     count   m
     mira    min(C, max(0, (loss - w·d) / ‖d‖²)), where loss = Σγ(m^J) |J|
 
-The step `mira` is the passive-aggressive one: the smallest that makes the margin w·d as large as the loss, but at most
+The step `mira` is the passive-aggressive one: just long enough to make the margin w·d as large as the loss, but at most
 C. |J| counts wrong positions, so the loss is the Hamming loss of m^J. With J = [L_x] it is MIRA for one output, else
 the weighted-violations MIRA.
+
+‖d‖² and inner products are sums over sparse vectors, given as pairs (feature, value) in which a feature may come more
+than once. A hash table with open addressing holds the sum of each feature; its size is a power of 2, and at most half
+of its slots are used.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from swvp.compiled import borrowing, implement, in_python, kernel, operation
-from swvp.learning.example import CompiledMira, CompiledRule, PythonRule
 from swvp.learning.gamma import weighted_margin
+from swvp.learning.python_rule import PythonRule
+from swvp.learning.rule_kernels import CompiledMira, CompiledRule
 from swvp.structures.operations import direction, margins
 from swvp.types import Floats, Ints
 
@@ -33,21 +34,21 @@ FREE = -1
 
 @kernel
 def table(first, last, features, values):
-    """The table of the pairs first:last: the features, FREE at places not taken, and their sums."""
-    places = 8
-    while places < 2 * (last - first):
-        places *= 2
-    keys, sums = np.full(places, FREE), np.zeros(places)
+    """The hash table of the pairs first:last: the feature of each slot, or FREE, and its sum."""
+    slots = 8
+    while slots < 2 * (last - first):
+        slots *= 2
+    keys, sums = np.full(slots, FREE), np.zeros(slots)
     for p in range(first, last):
-        at = place(keys, features[p])
+        at = slot_of(keys, features[p])
         keys[at] = features[p]
         sums[at] += values[p]
     return keys, sums
 
 
 @kernel
-def place(keys, feature):
-    """Where a feature is, or would be put."""
+def slot_of(keys, feature):
+    """The slot of a feature, or the free one where it belongs."""
     at = (feature * 2654435761 >> 15) & (len(keys) - 1)
     while keys[at] != feature and keys[at] != FREE:
         at = (at + 1) & (len(keys) - 1)
@@ -69,7 +70,7 @@ def dot(keys, sums, first, last, features, values):
     """The inner product of a table's vector with the pairs first:last of another one."""
     total = 0.0
     for p in range(first, last):
-        total += sums[place(keys, features[p])] * values[p]
+        total += sums[slot_of(keys, features[p])] * values[p]
     return total
 
 
@@ -89,7 +90,7 @@ def step_length(
 ):
     """The length of the update of example i along the `count` sets, by γ and their margins; `used` have γ > 0.
 
-    used = 0 says that this is a back-off: one set, and a margin not yet known.
+    used = 0 means a back-off: there is one set, and its margin is not computed yet.
     """
 
 
@@ -107,12 +108,12 @@ def mira_length(rule, problem, model, i, starts, positions, sets, count, gamma, 
     loss = 0.0
     for c in range(count):
         loss += gamma[c] * (starts[sets[c] + 1] - starts[sets[c]])
-    lacking = loss - weighted_margin(gamma, margin, count)
-    if lacking <= 0:
+    missing = loss - weighted_margin(gamma, margin, count)
+    if missing <= 0:
         return 0.0
     size, features, values = direction(problem, model, i, starts, positions, sets, count, gamma)
     norm = squared_norm(size, features, values)
-    return min(rule.C, lacking / norm) if norm > 0 else 0.0  # where d = 0, no step changes anything
+    return min(rule.C, missing / norm) if norm > 0 else 0.0  # where d = 0, no step changes anything
 
 
 @implement(step_length, PythonRule)

@@ -30,7 +30,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from swvp.errors import InputError
-from swvp.learning.example import sets_of
+from swvp.learning.python_rule import sets_of
 from swvp.learning.rule import POWERS, Substructures, UpdateRule, as_rule
 from swvp.learning.theorem_2 import Slacks, convex_minimum, local_minimum, nearest_point, slacks_of
 from swvp.structures.generic import EnumerableProblem, Label, mixed_assignment, wrong_positions

@@ -13,7 +13,7 @@ import numpy as np
 from swvp.errors import InputError
 from swvp.evaluation.trees import SENTENCE_LENGTHS, arc_lengths, binned, names_of, of_strings
 from swvp.features.context import is_punctuation
-from swvp.learning.counts import COUNTS
+from swvp.learning.epoch import COUNTS
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.parsing.checks import positions, sizes
 from swvp.parsing.parser import Parser, has_one_root
