@@ -3,7 +3,8 @@
 import pytest
 
 from swvp.errors import InputError
-from swvp.features.arc_templates import PRESETS, SideAtom, parse_arc_templates
+from swvp.features.arc_templates import PRESETS, parse_arc_templates
+from swvp.features.grammar import Atom
 from swvp.structures.tree.encoding import near_atom, tables_of
 
 
@@ -37,8 +38,8 @@ def test_the_text_of_a_template_is_its_own_name(line, text):
 
 def test_atoms():
     template = one("prefix(m.lemma[-2], 4) & h.tag & distance & verbs")
-    assert template.head == (SideAtom("h", "tag"),)
-    assert template.modifier == (SideAtom("m", "lemma", -2, "prefix", 4),)
+    assert template.head == (Atom("h", "tag"),)
+    assert template.modifier == (Atom("m", "lemma", "", -2, "prefix", 4),)
     assert template.arc == ("distance", "verbs")
     assert template.between == ""
 
@@ -62,27 +63,27 @@ def test_presets_are_read_and_are_their_own_text(name):
     ("line", "told"),
     [
         ("h.position", "unknown column in my.txt line 3: 'position'"),
-        ("x.pos", "'x.pos' is no atom"),
-        ("pos", "'pos' is no atom"),
-        ("h.pos &", "'' is no atom"),
-        ("h.pos[6]", "'h.pos[6]' looks farther than 5 words"),
-        ("h.pos[-6]", "farther than 5 words"),
+        ("x.pos", "unknown side in my.txt line 3: 'x'"),
+        ("pos", "cannot read 'pos'"),
+        ("h.pos &", "cannot read ''"),
+        ("h.pos[6]", "'h.pos[6]' looks farther than 5"),
+        ("h.pos[-6]", "farther than 5"),
         ("uper(h.word)", "unknown function in my.txt line 3: 'uper'"),
         ("tags(h.word)", "unknown function in my.txt line 3: 'tags'"),
-        ("lower(h.word", "'lower(h.word' is no atom"),
-        ("h.word)", "'h.word)' is no atom"),
-        ("prefix(h.word)", "prefix needs a length, as in prefix(h.word, 3)"),
+        ("lower(h.word", "cannot read 'lower(h.word'"),
+        ("h.word)", "cannot read 'h.word)'"),
+        ("prefix(h.word)", "prefix needs a length of at least 1, as in"),
         ("lower(h.word, 3)", "lower takes no number"),
         ("h.word, 3", "a column takes no number"),
-        ("h.feats[1]", "feats are those of the head or the modifier themselves"),
-        ("lower(h.feats)", "feats are those of the head or the modifier themselves"),
+        ("h.feats[1]", "only feats of the sides themselves"),
+        ("lower(h.feats)", "only feats of the sides themselves"),
         ("h.feats & distance", "exclude each other in one template"),
         ("between.pos & h.feats", "exclude each other in one template"),
         ("between.pos & verbs", "exclude each other in one template"),
         ("between.pos & between.tag", "one atom between.COLUMN at most"),
         ("between.feats", "unknown column in my.txt line 3: 'feats'"),
         ("between.x", "unknown column in my.txt line 3: 'x'"),
-        ("distanse", "'distanse' is no atom"),
+        ("distanse", "cannot read 'distanse'"),
     ],
 )
 def test_what_is_wrong_is_told_in_one_line_with_its_place(line, told):

@@ -5,7 +5,8 @@ import itertools
 import pytest
 
 from swvp.errors import InputError
-from swvp.features.arc_templates import PRESETS, SideAtom, parse_arc_templates
+from swvp.features.arc_templates import PRESETS, parse_arc_templates
+from swvp.features.grammar import Atom, Slot
 from swvp.features.part_templates import PART_PRESETS, PartTemplates, Triple, parse_part_templates
 from swvp.structures.tree.encoding import slots_of
 from swvp.structures.tree.second_order.features import near_of, part_tables
@@ -58,9 +59,9 @@ def test_the_kind_of_a_template_and_its_text(line, kind, text):
 def test_atoms_of_three_sides_are_in_the_order_of_the_sides():
     _, template = one("m.word & prefix(g.lemma[-2], 4) & h.tag & h.pos")
     assert template.sides == (
-        (SideAtom("g", "lemma", -2, "prefix", 4),),
-        (SideAtom("h", "pos"), SideAtom("h", "tag")),
-        (SideAtom("m", "word"),),
+        (Atom("g", "lemma", "", -2, "prefix", 4),),
+        (Atom("h", "pos"), Atom("h", "tag")),
+        (Atom("m", "word"),),
     )
     assert template.atoms == tuple(itertools.chain(*template.sides))
 
@@ -93,11 +94,11 @@ def test_comments_empty_lines_and_repetitions_are_left_out():
         ("s.feats & distance", "exclude each other in one template"),
         ("g.pos & between.pos & verbs", "exclude each other in one template"),
         ("s.position", "unknown column in my.txt line 3: 'position'"),
-        ("x.pos & s.pos", "'x.pos' is no atom"),
-        ("s.pos &", "'' is no atom"),
+        ("x.pos & s.pos", "unknown side in my.txt line 3: 'x'"),
+        ("s.pos &", "cannot read ''"),
         ("uper(g.word)", "unknown function in my.txt line 3: 'uper'"),
-        ("s.pos[6]", "'s.pos[6]' looks farther than 5 words"),
-        ("s.feats[1]", "feats are those"),
+        ("s.pos[6]", "'s.pos[6]' looks farther than 5"),
+        ("s.feats[1]", "only feats of the sides"),
         ("prefix(s.word)", "prefix needs a length"),
         ("between.pos & between.tag & s.pos", "one atom between.COLUMN at most"),
     ],
@@ -183,7 +184,7 @@ def test_tables_are_for_nodes_of_the_ordered_templates():
     ordered, tables = part_tables(templates)
     slots = slots_of(ordered.all)
     assert slots != slots_of(templates.all)
-    assert slots[tables.arcs.sides[0, 0, 0, 0]] == ("pos", "", 0)
+    assert slots[tables.arcs.sides[0, 0, 0, 0]] == Slot("pos")
     assert [slots[tables.siblings.sides[0, side, 0, 0]][0] for side in range(3)] == ["tag", "pos", "lemma"]
 
 

@@ -6,9 +6,14 @@ import numpy as np
 import pytest
 
 from swvp.errors import InputError
+from swvp.features import FUNCTIONS, PRESETS, parse_templates, register_function, register_preset
 from swvp.features.encoder import TemplateEncoder
-from swvp.features.templates import FUNCTIONS, PRESETS, Atom, parse_templates
+from swvp.features.grammar import Atom
 from swvp.tagging.corpus import as_columns, numbered
+
+
+def atom(column, offset, function="", number=0):
+    return Atom("", column, "", offset, function, number)
 
 
 def test_atoms_conjunctions_and_functions_are_read():
@@ -16,8 +21,8 @@ def test_atoms_conjunctions_and_functions_are_read():
         ["# a comment", "", " word[0]&pos[-1] ", "suffix( word[+1] , 3 )", "bias"], ["word", "pos"]
     )
     assert [template.atoms for template in templates] == [
-        (Atom("word", 0), Atom("pos", -1)),
-        (Atom("word", 1, "suffix", 3),),
+        (atom("word", 0), atom("pos", -1)),
+        (atom("word", 1, "suffix", 3),),
         (),
     ]
     assert [template.text for template in templates] == ["word[0] & pos[-1]", "suffix(word[1], 3)", "bias"]
@@ -26,8 +31,8 @@ def test_atoms_conjunctions_and_functions_are_read():
 def test_files_of_crfpp_are_read():
     lines = ["# Unigram", "U00:%x[-2,0]", "U05:%x[-1,0]/%x[0,1]", "", "B"]
     assert [template.atoms for template in parse_templates(lines, ["word", "pos"])] == [
-        (Atom("word", -2),),
-        (Atom("word", -1), Atom("pos", 0)),
+        (atom("word", -2),),
+        (atom("word", -1), atom("pos", 0)),
     ]
 
 
@@ -55,8 +60,8 @@ def test_presets_are_templates_and_their_text_reads_back(name):
         ("word[0])", "cannot read"),
         ("word[0] & ", "cannot read ''"),
         ("upper(word[0])", "unknown function in template line 2: 'upper'"),
-        ("prefix(word[0])", "prefix takes a number of at least 1"),
-        ("prefix(word[0], 0)", "prefix takes a number of at least 1"),
+        ("prefix(word[0])", "prefix needs a length of at least 1"),
+        ("prefix(word[0], 0)", "prefix needs a length of at least 1"),
         ("lower(word[0], 2)", "lower takes no number"),
         ("B01:%x[0,0]", "attributes of transitions are not supported"),
     ],
@@ -230,3 +235,34 @@ def test_names_that_look_like_crfpp_are_columns():
     for line in ("U01:%x[0,0", "U01:%y[0,0]"):
         with pytest.raises(InputError, match=r"template line 1: cannot read"):
             parse_templates([line], ["word"])
+
+
+def test_a_function_of_your_own_is_one_registration(monkeypatch):
+    for name in ("initial", "middle"):
+        monkeypatch.setitem(FUNCTIONS, name, None)
+        del FUNCTIONS[name]
+    register_function("initial", lambda string: string[:1])
+    register_function("middle", lambda string, number: string[1 : 1 + number], takes_number=True)
+    templates = parse_templates(["initial(word[0])", "middle(word[-1], 2)"], ["word"])
+    assert [template.text for template in templates] == ["initial(word[0])", "middle(word[-1], 2)"]
+    encoder = TemplateEncoder(templates)
+    encoder.fit(as_columns([["dogs", "bark"]], ["word"]))
+    assert named(encoder, [["dogs", "bark"]], ["word"])[1] == ["initial(word[0]) = b", "middle(word[-1], 2) = og"]
+    with pytest.raises(InputError, match="initial takes no number"):
+        parse_templates(["initial(word[0], 2)"], ["word"])
+    for name in ("initial", "no such", ""):
+        with pytest.raises(InputError, match="cannot name a function"):
+            register_function(name, str.upper)
+    with pytest.raises(InputError, match="must be callable"):
+        register_function("other", "upper")
+
+
+def test_a_preset_of_your_own_is_one_registration(monkeypatch):
+    monkeypatch.setitem(PRESETS, "mine", None)
+    del PRESETS["mine"]
+    register_preset("mine", ["bias", "word[0]"])
+    assert [template.text for template in parse_templates(PRESETS["mine"], ["word"])] == ["bias", "word[0]"]
+    with pytest.raises(InputError, match="there is one with this name"):
+        register_preset("mine", ["bias"])
+    with pytest.raises(InputError, match="unknown kind of preset 'tree'"):
+        register_preset("other", ["bias"], kind="tree")

@@ -303,7 +303,7 @@ def test_hostile_model_files(change):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("m.pos & x.pos", "source"),
+        ("m.pos & x.pos", "side"),
         ("m.nothing", "column"),
         ("m.marker", "column"),  # a column of arcs only
         ("h.verbs", "column"),
@@ -315,13 +315,14 @@ def test_hostile_model_files(change):
         ("child.feats", "write h.feats"),
         ("child.pos & sibling.pos", "many values"),
         ("m.feats & shared", "many values"),
-        ("nonsense", "is no atom"),
-        ("lower(m.word", "is no atom"),
+        ("nonsense", "cannot read"),
+        ("lower(m.word", "cannot read"),
     ],
 )
 def test_templates_that_are_wrong(line, message):
-    with pytest.raises(InputError, match=f"labels line 2.*{message}"):
+    with pytest.raises(InputError, match="labels line 2") as caught:
         Labeller(["bias", line])
+    assert message in str(caught.value)
 
 
 def test_templates_are_read_back():

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp.errors import InputError
+from swvp.features.functions import FUNCTIONS
 from swvp.features.keys import build, collect, look_up, rekey
-from swvp.features.templates import FUNCTIONS, Template
+from swvp.features.templates import Template
 from swvp.types import Ints
 
 __all__ = ["Columns", "TemplateEncoder"]
@@ -69,10 +70,10 @@ class TemplateEncoder:
     def __init__(self, templates: Sequence[Template], hashed: int | None = None):
         self.templates = list(templates)
         self.hashed = hashed
-        self.slots = list(dict.fromkeys(atom[:1] + atom[2:] for template in templates for atom in template.atoms))
+        self.slots = list(dict.fromkeys(atom.slot for template in templates for atom in template.atoms))
         self.reach = max((abs(atom.offset) for template in templates for atom in template.atoms), default=0)
         slot_of = {slot: k for k, slot in enumerate(self.slots)}
-        atoms = [(slot_of[atom[:1] + atom[2:]], atom.offset) for template in templates for atom in template.atoms]
+        atoms = [(slot_of[atom.slot], atom.offset) for template in templates for atom in template.atoms]
         self.atoms = np.array(atoms, np.int64).reshape(-1, 2)
         self.starts = np.cumsum([0, *(len(template.atoms) for template in templates)])
         self.vocabularies: list[dict[str, int]] = [{} for _ in self.slots]
@@ -95,7 +96,7 @@ class TemplateEncoder:
     @property
     def learns_tags(self) -> list[str]:
         """The columns whose words are looked up among those of training, with their labels."""
-        return list(dict.fromkeys(column for column, function, _ in self.slots if function == "tags"))
+        return list(dict.fromkeys(slot.column for slot in self.slots if FUNCTIONS[slot.function].learns_labels))
 
     def fit(
         self,
@@ -161,12 +162,12 @@ class TemplateEncoder:
     def numbers(self, columns: Columns, *, grow: bool) -> NDArray[np.int32]:
         """The number of each slot's string at each position, or UNKNOWN."""
         result = np.empty((len(self.slots), columns.ids.shape[1]), np.int32)
-        for row, (column, function, number), vocabulary in zip(result, self.slots, self.vocabularies, strict=True):
-            at = columns.names.index(column)
+        for row, slot, vocabulary in zip(result, self.slots, self.vocabularies, strict=True):
+            at = columns.names.index(slot.column)
             strings = columns.strings[at]
-            derived = [FUNCTIONS[function](string, number) for string in strings] if function else strings
-            if function == "tags":
-                lexicon = self.lexicons[column]
+            derived = [slot.value(string) for string in strings] if slot.function else strings
+            if FUNCTIONS[slot.function].learns_labels:
+                lexicon = self.lexicons[slot.column]
                 derived = [lexicon.get(string, "") for string in derived]
             if grow:
                 of_string = [vocabulary.setdefault(string, len(vocabulary)) for string in derived]

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp.errors import InputError
-from swvp.features.arc_templates import ARC_ATOMS, ArcTemplate, SideAtom
+from swvp.features.arc_templates import ARC_ATOMS, ArcTemplate
 from swvp.features.context import Columns, flags_of
-from swvp.features.templates import FUNCTIONS
+from swvp.features.grammar import Atom, Slot
 from swvp.structures.tree.tag_pruning import all_allowed
 from swvp.types import Ints
 
@@ -84,30 +84,23 @@ def numbered(string: str, ranks: Mapping[str, int]) -> int:
     return hashed(string) if rank is None else (hashed(f"\0rank {rank >> 5}") & ~31) | (rank & 31)
 
 
-Slot = tuple[str, str, int]
-
-
-def slot_of(atom: SideAtom) -> Slot:
-    return atom.column, atom.function, atom.number
-
-
 class Template(Protocol):
     """What a template of any kind of part looks at."""
 
     @property
     def text(self) -> str: ...
     @property
-    def atoms(self) -> tuple[SideAtom, ...]: ...
+    def atoms(self) -> tuple[Atom, ...]: ...
     @property
     def between(self) -> str: ...
 
 
 def slots_of(templates: Sequence[Template]) -> list[Slot]:
-    """The distinct (column, function, number) that templates look at."""
+    """The distinct slots of templates."""
     atoms = (atom for template in templates for atom in template.atoms)
-    found = [slot_of(atom) for atom in atoms if atom.column != "feats"]
-    found += [(template.between, "", 0) for template in templates if template.between]
-    return list(dict.fromkeys(found)) or [("pos", "", 0)]
+    slots = [atom.slot for atom in atoms if atom.column != "feats"]
+    slots += [Slot(template.between) for template in templates if template.between]
+    return list(dict.fromkeys(slots)) or [Slot("pos")]
 
 
 def group_of(template: ArcTemplate) -> tuple[int, int]:
@@ -123,7 +116,7 @@ def group_of(template: ArcTemplate) -> tuple[int, int]:
     return MODIFIER if template.modifier else HEAD, 0
 
 
-def near_atom(template: ArcTemplate) -> SideAtom | None:
+def near_atom(template: ArcTemplate) -> Atom | None:
     """The atom whose values are next to each other: one of few values, of a side without words if there is one."""
     if template.between or template.arc:
         return None
@@ -147,8 +140,8 @@ class Sides(NamedTuple):
 
 def sides_of(
     texts: Sequence[str],
-    sides: Sequence[Sequence[tuple[SideAtom, ...]]],
-    last: Sequence[SideAtom | None],
+    sides: Sequence[Sequence[tuple[Atom, ...]]],
+    last: Sequence[Atom | None],
     slots: Sequence[Slot],
     number: int = 2,
 ) -> Sides:
@@ -167,7 +160,7 @@ def sides_of(
             found.multiple[t, side], found.near[t, side] = len(single) < len(atoms), last[t] in atoms
             found.lengths[t, side], found.salts[t, side] = len(single), hashed(f"{texts[t]} {side}")
             for a, atom in enumerate(single):
-                found.sides[t, side, a] = slots.index(slot_of(atom)), atom.offset
+                found.sides[t, side, a] = slots.index(atom.slot), atom.offset
     return found
 
 
@@ -196,7 +189,7 @@ def tables_of(
         *sides,
         first=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
         combinations=np.array([bits for group, bits in groups if group == ARC], np.int64),
-        between=slots.index((columns.pop(), "", 0)) if columns else 0,
+        between=slots.index(Slot(columns.pop())) if columns else 0,
         outside=np.array([hashed(BEGIN), hashed(END)], np.uint64),
         longest=all_allowed(),
     )
@@ -234,12 +227,12 @@ def encode(
     words[starts[:-1]] = False
     slots = slots_of(templates) if slots is None else slots
     atoms = np.full((starts[-1], len(slots)), hashed(ROOT), np.uint64)
-    for s, (name, function, number) in enumerate(slots):
-        strings, ids = columns[name]
-        if name in FEW_VALUES and not function:
-            values = [numbered(string, ranks[name]) for string in strings]
+    for s, slot in enumerate(slots):
+        strings, ids = columns[slot.column]
+        if slot.column in FEW_VALUES and not slot.function:
+            values = [numbered(string, ranks[slot.column]) for string in strings]
         else:
-            values = [hashed(FUNCTIONS[function](string, number)) for string in strings]
+            values = [hashed(slot.value(string)) for string in strings]
         atoms[words, s] = np.array(values, np.uint64)[ids]
     strings, ids = columns["feats"]
     split = [parts_of(string)[:MOST_FEATS] for string in strings]

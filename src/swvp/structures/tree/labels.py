@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from swvp.compiled import inlined, kernel
 from swvp.features.context import COORDINATOR, PUNCTUATION, VERB, Columns, flags_of
-from swvp.features.label_templates import MANY, NODES, NUMBERS, LabelAtom, LabelTemplate
-from swvp.features.templates import FUNCTIONS
+from swvp.features.grammar import Slot
+from swvp.features.label_templates import MANY, NODES, NUMBERS, LabelTemplate
 from swvp.structures.tree.encoding import (
     BEGIN,
     END,
@@ -71,24 +71,11 @@ class LabelTables(NamedTuple):
     outside: Keys
 
 
-class Slot(NamedTuple):
-    """What a slot says: function(column, number), or the one of feats that has this name."""
-
-    column: str
-    name: str = ""
-    function: str = ""
-    number: int = 0
-
-
-def slot_of(atom: LabelAtom) -> Slot:
-    return Slot(atom.column, atom.name, atom.function, atom.number)
-
-
 def slots_of(templates: Sequence[LabelTemplate]) -> list[Slot]:
     """The distinct slots that templates look at."""
     atoms = (atom for template in templates for atom in template.atoms)
-    looked = (slot_of(atom) for atom in atoms if atom.column and (atom.column != "feats" or atom.name))
-    return list(dict.fromkeys(looked)) or [Slot("pos")]
+    slots = (atom.slot for atom in atoms if atom.column and (atom.column != "feats" or atom.name))
+    return list(dict.fromkeys(slots)) or [Slot("pos")]
 
 
 def label_tables(templates: Sequence[LabelTemplate]) -> LabelTables:
@@ -99,11 +86,11 @@ def label_tables(templates: Sequence[LabelTemplate]) -> LabelTables:
     lengths, singles, kinds = np.zeros((3, size), np.int32)
     for t, template in enumerate(templates):
         kinds[t] = KINDS.index(template.many)
-        atoms = [atom for atom in template.atoms if atom.source != "shared" and (atom.column != "feats" or atom.name)]
-        lengths[t], singles[t] = len(atoms), sum(atom.source not in MANY for atom in atoms)
+        atoms = [atom for atom in template.atoms if atom.side != "shared" and (atom.column != "feats" or atom.name)]
+        lengths[t], singles[t] = len(atoms), sum(atom.side not in MANY for atom in atoms)
         for a, atom in enumerate(atoms):
-            slot = slots.index(slot_of(atom)) if atom.column else 0
-            table[t, a] = sources.index(atom.source), slot, atom.offset
+            slot = slots.index(atom.slot) if atom.column else 0
+            table[t, a] = sources.index(atom.side), slot, atom.offset
     return LabelTables(
         atoms=table,
         lengths=lengths,
@@ -123,7 +110,7 @@ def encode_words(columns: Columns, offsets: Ints, templates: Sequence[LabelTempl
     atoms = np.full((starts[-1], len(slots)), hashed(ROOT), np.uint64)
     for s, slot in enumerate(slots):
         strings, ids = columns[slot.column]
-        atoms[words, s] = np.array([hashed(value_of(string, slot)) for string in strings], np.uint64)[ids]
+        atoms[words, s] = np.array([hashed(slot.value(string)) for string in strings], np.uint64)[ids]
     strings, ids = columns["feats"]
     split = [parts_of(string)[:MOST_FEATS] for string in strings]
     table = np.zeros((len(strings), max([len(parts) for parts in split] + [1])), np.uint64)
@@ -136,14 +123,6 @@ def encode_words(columns: Columns, offsets: Ints, templates: Sequence[LabelTempl
         flags=of_nodes(words, flags_of(columns), np.arange(len(columns["word"][1]))),
         starts=starts,
     )
-
-
-def value_of(string: str, slot: Slot) -> str:
-    """What a slot makes of a string; of feats the value of the one with its name, "" if there is none."""
-    if slot.name:
-        start = f"{slot.name}="
-        return next((part.removeprefix(start) for part in parts_of(string) if part.startswith(start)), "")
-    return FUNCTIONS[slot.function](string, slot.number)
 
 
 @kernel

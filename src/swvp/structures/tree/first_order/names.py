@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import product
 
-from swvp.features.arc_templates import ArcTemplate, SideAtom
+from swvp.features.arc_templates import ArcTemplate
 from swvp.features.context import COORDINATOR, PUNCTUATION, VERB, flags_of_tag, is_punctuation
-from swvp.features.templates import FUNCTIONS
+from swvp.features.grammar import Atom
 from swvp.structures.tree.encoding import ARC, BETWEEN, MOST_FEATS, group_of, parts_of
 from swvp.structures.tree.first_order.features import MOST_COUNT, MOST_LENGTH
 
@@ -60,7 +60,7 @@ def side_parts(sentence: SentenceColumns, template: ArcTemplate, h: int, m: int)
     return [[*a, *b] for a, b in product(heads, modifiers)]
 
 
-def values_of(sentence: SentenceColumns, atoms: Sequence[SideAtom], node: int) -> list[list[str]]:
+def values_of(sentence: SentenceColumns, atoms: Sequence[Atom], node: int) -> list[list[str]]:
     values = [
         [f"{atom.text}={value}" for value in feats_of(sentence, node)]
         if atom.column == "feats"
@@ -74,14 +74,14 @@ def feats_of(sentence: SentenceColumns, node: int) -> list[str]:
     return parts_of(sentence["feats"][node - 1])[:MOST_FEATS] if node else []
 
 
-def value_of(sentence: SentenceColumns, atom: SideAtom, node: int) -> str:
+def value_of(sentence: SentenceColumns, atom: Atom, node: int) -> str:
     """The value of an atom at a node; the root has no neighbours."""
     at = node + atom.offset
     if atom.offset and (at < 1 or node == 0):
         return BEGIN
     if at > len(sentence["word"]):
         return END
-    return FUNCTIONS[atom.function](sentence[atom.column][at - 1], atom.number) if at else ROOT
+    return atom.slot.value(sentence[atom.column][at - 1]) if at else ROOT
 
 
 def arc_values(sentence: SentenceColumns, length: int, between: Sequence[int]) -> dict[str, str]:

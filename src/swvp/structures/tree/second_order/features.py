@@ -13,14 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from swvp.compiled import inlined, inner, pasted
-from swvp.features.arc_templates import SideAtom
+from swvp.features.grammar import Atom, Slot
 from swvp.features.part_templates import PartTemplates, Triple
 from swvp.structures.tree.encoding import (
     FEW_VALUES,
     Keys,
     Nodes,
     Sides,
-    Slot,
     Tables,
     Template,
     hashed,
@@ -63,7 +62,7 @@ class PartRoom(NamedTuple):
     found: Keys
 
 
-def near_of(template: Triple) -> SideAtom | None:
+def near_of(template: Triple) -> Atom | None:
     """The atom whose values are next to each other: one of few values, of a side without words if there is one."""
     few = [atom for atom in template.atoms if atom.column in FEW_VALUES and not atom.function]
     of_words = {atom.side for atom in template.atoms if atom not in few}
