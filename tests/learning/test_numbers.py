@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from swvp import DependencyParser, SequenceTagger, UpdateRule
-from swvp.checks import is_real, is_whole, shown
+from swvp.checks import is_power_of_two, is_real, is_whole, shown
 from swvp.errors import InputError
 from swvp.evaluation.paired import compare_counts
 
@@ -29,6 +29,13 @@ def test_what_is_no_number(value):
 def test_what_is_a_whole_number(value):
     assert is_whole(value)
     assert is_real(value)
+
+
+def test_powers_of_two():
+    assert [value for value in range(-4, 70) if is_power_of_two(value)] == [1, 2, 4, 8, 16, 32, 64]
+    assert is_power_of_two(np.int64(2**40))
+    assert not any(map(is_power_of_two, [True, 2.0, "2", None, 2**64, HUGE]))
+    assert [value for value in range(70) if is_power_of_two(value, least=2, most=32)] == [2, 4, 8, 16, 32]
 
 
 @pytest.mark.parametrize("value", [HUGE, BEYOND, -BEYOND, "x" * 10**6, ["x"] * 10**5], ids=shown)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp.compiled import kernel
-from swvp.types import Ints
+from swvp.types import Flags, Ints
 
 __all__ = ["COORDINATOR", "PUNCTUATION", "VERB", "Columns", "flags_of", "is_punctuation", "with_context"]
 
@@ -74,7 +74,7 @@ def verbs_around(flags, offsets):
     return found
 
 
-def flags_of(columns: Columns) -> NDArray[np.uint8]:
+def flags_of(columns: Columns) -> Flags:
     """For each word what it is, by its tags or, if punctuation, by its form."""
     found = np.zeros(len(columns["word"][1]), np.uint8)
     for name in ("pos", "tag"):

@@ -19,14 +19,12 @@ from swvp.errors import InputError
 from swvp.features.functions import FUNCTIONS
 from swvp.features.keys import build, collect, look_up, rekey
 from swvp.features.templates import Template
-from swvp.types import Ints
+from swvp.types import Ids, Int32s, Ints
 
 __all__ = ["Columns", "TemplateEncoder"]
 
 UNKNOWN = -1
 FREQUENT, SHARE = 5, 0.05
-Ids = NDArray[np.uint32]
-Keys = NDArray[np.int64]
 
 
 class Columns(NamedTuple):
@@ -34,7 +32,7 @@ class Columns(NamedTuple):
 
     names: tuple[str, ...]
     strings: list[list[str]]
-    ids: NDArray[np.int32]  # (columns, positions)
+    ids: Int32s  # (columns, positions)
     offsets: Ints
 
 
@@ -78,11 +76,11 @@ class TemplateEncoder:
         self.starts = np.cumsum([0, *(len(template.atoms) for template in templates)])
         self.vocabularies: list[dict[str, int]] = [{} for _ in self.slots]
         self.lexicons: dict[str, Lexicon] = {}
-        self.keys: Keys = np.zeros(0, np.int64)
-        self._table: Keys | None = None
+        self.keys: Ints = np.zeros(0, np.int64)
+        self._table: Ints | None = None
 
     @property
-    def table(self) -> Keys:
+    def table(self) -> Ints:
         """The table of the keys, made when it is first needed: a training without development data does not."""
         if self._table is None:
             self._table = build(self.keys, len(self.keys), len(self.keys))
@@ -128,7 +126,7 @@ class TemplateEncoder:
         return attributes, starts
 
     def restore(
-        self, vocabularies: Sequence[Sequence[str]], keys: Keys, lexicons: dict[str, Lexicon] | None = None
+        self, vocabularies: Sequence[Sequence[str]], keys: Ints, lexicons: dict[str, Lexicon] | None = None
     ) -> None:
         """Take back what `fit` found: the strings of each slot, the keys of the attributes, the labels of words."""
         self.lexicons = lexicons or {}
@@ -159,7 +157,7 @@ class TemplateEncoder:
         """How many numbers each slot has: one per string, and one per distance beyond either end of a sequence."""
         return np.array([len(vocabulary) + 2 * self.reach for vocabulary in self.vocabularies], np.int64)
 
-    def numbers(self, columns: Columns, *, grow: bool) -> NDArray[np.int32]:
+    def numbers(self, columns: Columns, *, grow: bool) -> Int32s:
         """The number of each slot's string at each position, or UNKNOWN."""
         result = np.empty((len(self.slots), columns.ids.shape[1]), np.int32)
         for row, slot, vocabulary in zip(result, self.slots, self.vocabularies, strict=True):
@@ -180,7 +178,7 @@ class TemplateEncoder:
         """The known attributes of each position, as (attributes, starts)."""
         return self._look_up(self.numbers(columns, grow=False), columns)
 
-    def _look_up(self, numbers: NDArray[np.int32], columns: Columns) -> tuple[Ids, Ints]:
+    def _look_up(self, numbers: Int32s, columns: Columns) -> tuple[Ids, Ints]:
         return look_up(  # type: ignore[no-any-return]
             numbers, columns.offsets, self.atoms, self.starts, self.radix, self.reach, self.table, self.hashed or 0
         )

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swvp.compiled import implements, in_python, kernel, uncached
 from swvp.errors import InputError
@@ -61,6 +60,7 @@ from swvp.structures.operations import (
     margins,
     norm,
 )
+from swvp.types import Floats
 
 __all__ = ["COUNTS", "Epoch", "check_structure", "generator", "passes"]
 
@@ -164,7 +164,7 @@ def passes(
     epochs: int,
     random_state: np.random.Generator | None = None,
     clock: int = 0,
-    largest: NDArray[np.float64] | None = None,
+    largest: Floats | None = None,
     first: int = 1,
     after: Callable[[int, bool], object] | None = None,
 ) -> Iterator[Epoch]:

@@ -13,9 +13,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swvp.compiled import kernel
+from swvp.types import Floats
 
 __all__ = ["GRID", "averaged", "grid_of", "on_grid"]
 
@@ -38,9 +38,7 @@ def grid_of(longest_step: float) -> float:
     return GRID if longest_step >= 1 else math.ldexp(GRID, max(math.frexp(longest_step)[1] - 1, -900))
 
 
-def averaged(
-    w: NDArray[np.float64], delayed: NDArray[np.float64], clock: int, out: NDArray[np.float64] | None = None
-) -> NDArray[np.float64]:
+def averaged(w: Floats, delayed: Floats, clock: int, out: Floats | None = None) -> Floats:
     """The mean of w after each of `clock` examples, where delayed = Σ (examples seen before)·(change of w).
 
     It is rounded, so that sums of averaged weights are exact too.

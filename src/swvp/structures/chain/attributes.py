@@ -22,7 +22,6 @@ import numpy as np
 from swvp.compiled import implement, inlined, kernel
 from swvp.structures import operations
 from swvp.structures.chain.sequences import (
-    Ids,
     compare,
     counts_features,
     labels,
@@ -33,7 +32,7 @@ from swvp.structures.chain.sequences import (
     squares,
 )
 from swvp.structures.exact import averaged
-from swvp.types import Floats, Ints
+from swvp.types import Floats, Ids, Ints
 
 __all__ = ["take_over"]
 

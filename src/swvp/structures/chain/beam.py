@@ -26,11 +26,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swvp.compiled import inlined, inlined_with_arrays, kernel
-from swvp.structures.chain.sequences import Ids
-from swvp.types import Floats, Ints
+from swvp.types import Bools, Floats, Ids, Ints
 
 __all__ = ["FIXES", "Beam", "new_beam", "search"]
 
@@ -79,7 +77,7 @@ def alive(moves: Floats, room: int) -> Ids:
     """[r, y]: 1 if the end can be reached from label y by r more labels and allowed transitions only."""
     open_to = moves > -np.inf
     table = np.ones((room, len(moves) - 1), np.uint32)
-    reached: NDArray[np.bool_] = open_to[:-1, -1]
+    reached: Bools = open_to[:-1, -1]
     for r in range(room):
         table[r] = reached
         following = np.logical_or.reduce(open_to[:-1, :-1] & reached, axis=1)

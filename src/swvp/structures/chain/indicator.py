@@ -22,9 +22,9 @@ import numpy as np
 
 from swvp.compiled import implement, inlined, kernel
 from swvp.structures import operations
-from swvp.structures.chain.sequences import Ids, compare, labels, length, longest, mix, replaced_pairs
+from swvp.structures.chain.sequences import compare, labels, length, longest, mix, replaced_pairs
 from swvp.structures.exact import averaged
-from swvp.types import Floats, Ints
+from swvp.types import Floats, Ids, Ints
 
 
 class IndicatorChain(NamedTuple):

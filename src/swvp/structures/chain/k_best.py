@@ -20,8 +20,8 @@ import numpy as np
 from swvp.compiled import implement, kernel
 from swvp.structures import operations
 from swvp.structures.chain.attributes import AttributeChain, score_positions, viterbi
-from swvp.structures.chain.sequences import Ids, compare
-from swvp.types import Floats, Ints
+from swvp.structures.chain.sequences import compare
+from swvp.types import Floats, Ids, Ints
 
 __all__ = ["Work", "best_outputs", "k_best", "keep", "new_work"]
 

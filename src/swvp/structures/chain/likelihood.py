@@ -14,8 +14,7 @@ import numpy as np
 from swvp.compiled import kernel
 from swvp.structures.chain.attributes import AttributeChain, score_positions
 from swvp.structures.chain.marginals import Room, Transitions, backward, forward
-from swvp.structures.chain.sequences import Ids
-from swvp.types import Floats, Ints
+from swvp.types import Floats, Ids, Ints
 
 __all__ = ["Occurrences", "distributions", "expect", "gather", "occurrences", "path_score", "position_scores"]
 

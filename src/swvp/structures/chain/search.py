@@ -32,9 +32,9 @@ from swvp.structures import operations
 from swvp.structures.chain.attributes import AttributeChain, score_positions
 from swvp.structures.chain.beam import FIXES, Beam, new_beam, search
 from swvp.structures.chain.second_order import viterbi_pairs
-from swvp.structures.chain.sequences import Ids, counts_features, longest, squares
+from swvp.structures.chain.sequences import counts_features, longest, squares
 from swvp.structures.exact import averaged
-from swvp.types import Floats, Ints
+from swvp.types import Floats, Ids, Ints
 
 __all__ = [
     "SearchChain",

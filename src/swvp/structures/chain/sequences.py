@@ -9,14 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swvp.compiled import inlined, inlined_with_arrays, kernel
+from swvp.types import Floats, Ids
 
 __all__ = ["Ids", "compare", "counts_features", "labels", "length", "longest", "mix", "replaced_pairs"]
-
-Ids = NDArray[np.uint32]
-"""Unsigned, so that an index taken from it needs no test for being negative."""
 
 
 @kernel
@@ -78,6 +75,6 @@ def labels(problem: Any, model: Any, i: int) -> tuple[Ids, Ids]:
     return gold, model.predicted[: len(gold)]
 
 
-def squares(*arrays: NDArray[np.float64]) -> float:
+def squares(*arrays: Floats) -> float:
     """Σ w² over all weights; not by BLAS, whose threads would wait for work long after."""
     return sum(float(np.einsum("i,i->", array.ravel(), array.ravel())) for array in arrays)

@@ -10,12 +10,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swvp.compiled import kernel
 from swvp.structures.chain.attributes import AttributeChain, AttributeModel, score_positions, viterbi
-from swvp.structures.chain.sequences import Ids
-from swvp.types import Floats, Ints
+from swvp.types import Floats, Ids, Ints
 
 __all__ = ["ChainVotes", "chain_votes", "changed_weights", "most_changes", "vote_all"]
 
@@ -30,7 +28,7 @@ class ChainVotes(NamedTuple):
 
     attributes: int
     starts: Ints
-    rows: NDArray[np.int64]
+    rows: Ints
     columns: Ids
     values: Floats
     survived: Ints

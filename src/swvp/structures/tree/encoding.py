@@ -19,11 +19,10 @@ from swvp.features.arc_templates import ARC_ATOMS, ArcTemplate
 from swvp.features.context import Columns, flags_of
 from swvp.features.grammar import Atom, Slot
 from swvp.structures.tree.tag_pruning import all_allowed
-from swvp.types import Ints
+from swvp.types import Bools, Flags, Int32s, Ints, Keys
 
-__all__ = ["Nodes", "Ranks", "Slot", "Tables", "encode", "ranks_of", "slots_of", "tables_of"]
+__all__ = ["Keys", "Nodes", "Ranks", "Slot", "Tables", "encode", "ranks_of", "slots_of", "tables_of"]
 
-Keys = NDArray[np.uint64]
 Ranks = Mapping[str, Mapping[str, int]]
 """The values of the columns of few values seen in training, numbered from the most frequent one."""
 
@@ -45,9 +44,9 @@ class Nodes(NamedTuple):
 
     atoms: Keys
     feats: Keys
-    counts: NDArray[np.int32]
-    flags: NDArray[np.uint8]
-    kinds: NDArray[np.int32]
+    counts: Int32s
+    flags: Flags
+    kinds: Int32s
     starts: Ints
 
 
@@ -62,16 +61,16 @@ class Tables(NamedTuple):
     `longest` is what pruning allows (see `swvp.structures.tree.tag_pruning`).
     """
 
-    sides: NDArray[np.int32]
-    lengths: NDArray[np.int32]
-    multiple: NDArray[np.uint8]
-    near: NDArray[np.uint8]
+    sides: Int32s
+    lengths: Int32s
+    multiple: Flags
+    near: Flags
     salts: Keys
     first: Ints
     combinations: Ints
     between: int
     outside: Keys
-    longest: NDArray[np.int32]
+    longest: Int32s
 
 
 def hashed(string: str) -> int:
@@ -131,10 +130,10 @@ def near_atom(template: ArcTemplate) -> Atom | None:
 class Sides(NamedTuple):
     """The atoms of the sides of templates, as in `Tables`."""
 
-    sides: NDArray[np.int32]
-    lengths: NDArray[np.int32]
-    multiple: NDArray[np.uint8]
-    near: NDArray[np.uint8]
+    sides: Int32s
+    lengths: Int32s
+    multiple: Flags
+    near: Flags
     salts: Keys
 
 
@@ -249,13 +248,13 @@ def encode(
     )
 
 
-def of_nodes(words: NDArray[np.bool_], values: NDArray[Any], ids: NDArray[Any]) -> NDArray[Any]:
+def of_nodes(words: Bools, values: NDArray[Any], ids: NDArray[Any]) -> NDArray[Any]:
     """The values of words, 0 for roots."""
     found = np.zeros((len(words), *values.shape[1:]), values.dtype)
     found[words] = values[ids]
     return found
 
 
-def kinds_of(tags: Sequence[str], ranks: Mapping[str, int]) -> NDArray[np.int32]:
+def kinds_of(tags: Sequence[str], ranks: Mapping[str, int]) -> Int32s:
     """1 + the rank of a tag; the last number is for tags not seen in training, 0 for the root."""
     return np.array([1 + ranks.get(tag, len(ranks)) for tag in tags], np.int32)

@@ -23,13 +23,12 @@ from swvp.structures.tree.encoding import (
     MOST_FEATS,
     NONE,
     ROOT,
-    Keys,
     hashed,
     of_nodes,
     parts_of,
 )
 from swvp.structures.tree.first_order.features import bin_of, stirred
-from swvp.types import Ints
+from swvp.types import Flags, Ids, Int32s, Ints, Keys
 
 __all__ = ["LabelTables", "Words", "attributes_of", "children_of", "encode_words", "label_tables"]
 
@@ -50,8 +49,8 @@ class Words(NamedTuple):
 
     atoms: Keys
     feats: Keys
-    counts: NDArray[np.int32]
-    flags: NDArray[np.uint8]
+    counts: Int32s
+    flags: Flags
     starts: Ints
 
 
@@ -63,10 +62,10 @@ class LabelTables(NamedTuple):
     `outside` are the hashes of what is before and after a sentence, and of a node that is not there.
     """
 
-    atoms: NDArray[np.int32]
-    lengths: NDArray[np.int32]
-    singles: NDArray[np.int32]
-    kinds: NDArray[np.int32]
+    atoms: Int32s
+    lengths: Int32s
+    singles: Int32s
+    kinds: Int32s
     salts: Keys
     outside: Keys
 
@@ -286,7 +285,7 @@ def attributes_of(
     rows: int,
     first: int,
     end: int,
-) -> tuple[NDArray[np.uint32], Ints]:
+) -> tuple[Ids, Ints]:
     """The attributes of the arcs of the sentences first:end, and where those of each position start."""
     where = words, tables, heads, offsets
     out = np.empty(most_attributes(*where, begins, first, end), np.uint32)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swvp.compiled import inlined, kernel
+from swvp.types import Bools, Int32s
 
 __all__ = ["Pruned", "all_allowed", "allowed", "forbidden", "longest_arcs", "pruned", "widened"]
 
@@ -27,7 +27,7 @@ class Pruned(NamedTuple):
     share: float
 
 
-def all_allowed() -> NDArray[np.int32]:
+def all_allowed() -> Int32s:
     """The table that prunes nothing."""
     return np.full((1, 1, 2), ANY_LENGTH, np.int32)
 
@@ -41,7 +41,7 @@ def allowed(longest, kinds, first, h, m):
     return abs(h - m) <= longest[a, b, 1 if m > h else 0]
 
 
-def forbidden(longest: NDArray[np.int32], kinds: NDArray[np.int32], starts: Any, heads: Any) -> NDArray[np.bool_]:
+def forbidden(longest: Int32s, kinds: Int32s, starts: Any, heads: Any) -> Bools:
     """For each word whether the arc from its head is pruned."""
     words = np.diff(starts) - 1
     first = np.repeat(starts[:-1], words)
@@ -49,11 +49,11 @@ def forbidden(longest: NDArray[np.int32], kinds: NDArray[np.int32], starts: Any,
     head = first + heads
     if len(longest) == 1:
         return np.zeros(len(heads), np.bool_)
-    found: NDArray[np.bool_] = np.abs(node - head) > longest[kinds[head], kinds[node], (node > head).astype(np.int64)]
+    found: Bools = np.abs(node - head) > longest[kinds[head], kinds[node], (node > head).astype(np.int64)]
     return found
 
 
-def longest_arcs(kinds: NDArray[np.int32], starts: Any, heads: NDArray[np.int32], tags: int) -> NDArray[np.int32]:
+def longest_arcs(kinds: Int32s, starts: Any, heads: Int32s, tags: int) -> Int32s:
     """The table of a treebank with `tags` different parts of speech."""
     found = np.zeros((tags + 2, tags + 2, 2), np.int32)
     found[tags + 1] = found[:, tags + 1] = ANY_LENGTH
@@ -61,7 +61,7 @@ def longest_arcs(kinds: NDArray[np.int32], starts: Any, heads: NDArray[np.int32]
     return found
 
 
-def widened(longest: NDArray[np.int32], seen: NDArray[np.int32]) -> NDArray[np.int32]:
+def widened(longest: Int32s, seen: Int32s) -> Int32s:
     """What either table allows; if one prunes nothing, nothing is pruned."""
     return longest if len(longest) == 1 else np.maximum(longest, seen)
 
@@ -90,7 +90,7 @@ def count(longest, kinds, starts, heads):
     return arcs, kept, gold
 
 
-def pruned(longest: NDArray[np.int32], kinds: NDArray[np.int32], starts: Any, heads: NDArray[np.int32]) -> Pruned:
+def pruned(longest: Int32s, kinds: Int32s, starts: Any, heads: Int32s) -> Pruned:
     """What pruning does to a treebank."""
     arcs, kept, gold = count(longest, kinds, starts, heads)
     words = max(len(heads), 1)

@@ -11,11 +11,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swvp.compiled import borrowing, inlined
 from swvp.structures.tree.second_order.parts import grandparent, siblings
-from swvp.types import Floats, Ints
+from swvp.types import Bools, Floats, Ints
 
 __all__ = ["Automata", "new_automata", "solve_automata"]
 
@@ -33,12 +32,12 @@ class Automata(NamedTuple):
 
     child: Floats
     into: Floats
-    alive: NDArray[np.bool_]
+    alive: Bools
     value: Floats
-    taken: NDArray[np.bool_]
+    taken: Bools
     came: Ints
     enter: Floats
-    stale: NDArray[np.bool_]
+    stale: Bools
     forward: Floats
     back: Ints
     rank: Ints

@@ -22,12 +22,11 @@ from swvp.structures.tree.encoding import (
     MODIFIER,
     MORPHOLOGY,
     PAIR,
-    Keys,
     Nodes,
     Tables,
 )
 from swvp.structures.tree.tag_pruning import allowed
-from swvp.types import Floats, Ints
+from swvp.types import Floats, Ints, Keys
 
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 TO_THE_RIGHT = np.uint64(0x243F6A8885A308D3)

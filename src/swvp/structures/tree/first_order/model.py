@@ -18,7 +18,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swvp.compiled import borrowing, implement, inlined, inner, kernel, pasted
 from swvp.structures import operations
@@ -26,12 +25,11 @@ from swvp.structures.exact import averaged
 from swvp.structures.tree.decoding.chu_liu_edmonds import chu_liu_edmonds
 from swvp.structures.tree.decoding.eisner import eisner
 from swvp.structures.tree.decoding.k_best import k_best
-from swvp.structures.tree.encoding import Keys, Nodes, Tables
+from swvp.structures.tree.encoding import Nodes, Tables
 from swvp.structures.tree.first_order.features import FREE, Room, arc_keys, new_room, place, score_sentence
 from swvp.structures.tree.tag_pruning import all_allowed
-from swvp.types import Floats, Ints
-
-Heads = NDArray[np.int32]
+from swvp.types import Floats, Ints, Keys
+from swvp.types import Heads as Heads
 
 
 class Arcs(NamedTuple):
@@ -265,7 +263,7 @@ def heads(problem, model, i):
 
 
 @implement(operations.labels, Arcs)
-def labels(problem: Arcs, model: ArcModel, i: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def labels(problem: Arcs, model: ArcModel, i: int) -> tuple[Ints, Ints]:
     first = int(problem.nodes.starts[i]) - i
     n = int(problem.nodes.starts[i + 1]) - i - 1 - first
     return problem.heads[first : first + n].astype(np.int64), model.predicted[:n].copy()

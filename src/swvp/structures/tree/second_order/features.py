@@ -17,7 +17,6 @@ from swvp.features.grammar import Atom, Slot
 from swvp.features.part_templates import PartTemplates, Triple
 from swvp.structures.tree.encoding import (
     FEW_VALUES,
-    Keys,
     Nodes,
     Sides,
     Tables,
@@ -29,6 +28,7 @@ from swvp.structures.tree.encoding import (
 )
 from swvp.structures.tree.first_order.features import Room, arc_keys, new_room, place, score_marked, side_keys, stirred
 from swvp.structures.tree.second_order.parts import Candidates, Parts, grandparent, lay_out, new_parts, siblings
+from swvp.types import Keys
 
 __all__ = ["PartRoom", "PartTables", "new_part_room", "part_tables", "score_parts"]
 

@@ -18,10 +18,10 @@ from swvp.compiled import borrowing, implement, inlined, inner, kernel, pasted
 from swvp.structures import operations
 from swvp.structures.tree.decoding.dual_decomposition import DualRoom, best_nonprojective, new_dual_room, rounds_for
 from swvp.structures.tree.decoding.second_order_eisner import ProjectiveRoom, best_projective, new_projective_room
-from swvp.structures.tree.encoding import Keys, Nodes
+from swvp.structures.tree.encoding import Nodes
 from swvp.structures.tree.first_order import model as arcs
 from swvp.structures.tree.first_order.features import arc_keys, place
-from swvp.structures.tree.first_order.model import Heads, compare, own
+from swvp.structures.tree.first_order.model import compare, own
 from swvp.structures.tree.second_order.features import (
     PartRoom,
     PartTables,
@@ -32,7 +32,7 @@ from swvp.structures.tree.second_order.features import (
 )
 from swvp.structures.tree.second_order.parts import Candidates, grandparent, score_heads, siblings
 from swvp.structures.tree.second_order.word_parts import OwnParts, add_own_parts, new_own_parts, own_margins
-from swvp.types import Floats, Ints
+from swvp.types import Floats, Heads, Ints, Keys
 
 __all__ = ["PartModel", "SecondOrder", "new_part_model", "part_weights", "predict_parts", "score_all_parts"]
 

@@ -17,10 +17,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swvp.compiled import borrowing, inlined, kernel
-from swvp.types import Floats, Ints
+from swvp.types import Floats, Int32s, Ints
 
 __all__ = ["Candidates", "Parts", "grandparent", "lay_out", "new_parts", "score_heads", "siblings"]
 
@@ -29,7 +28,7 @@ class Candidates(NamedTuple):
     """The heads of word w of a treebank, counted over all sentences: heads[first[w]:first[w + 1]], increasing."""
 
     first: Ints
-    heads: NDArray[np.int32]
+    heads: Int32s
 
 
 class Parts(NamedTuple):
@@ -45,7 +44,7 @@ class Parts(NamedTuple):
     arcs: Ints
     heads: Ints
     modifiers: Ints
-    arc: NDArray[np.int32]
+    arc: Int32s
     chains: Ints
     chain: Ints
     rank: Ints
