@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pycrfsuite
 
-from swvp.learning.perceptron import passes
+from swvp.learning.perceptron import run_epochs
 from swvp.learning.rule import PAPER_RULES, as_rule
 from swvp.structures.chain.indicator import IndicatorChain, new_model
 from swvp.structures.operations import averaged_weights
@@ -36,7 +36,7 @@ def swvp(train: IndicatorChain, test: IndicatorChain, setup: int, rule: str, epo
     """Seconds of training, and the accuracy of the averaged weights."""
     given, examples = SETUPS[setup], len(train.offsets) - 1
     model = new_model(given.symbols, given.labels, LENGTH)
-    seconds, _ = cpu_seconds(lambda: list(passes(train, model, as_rule(rule), examples=examples, epochs=epochs)))
+    seconds, _ = cpu_seconds(lambda: list(run_epochs(train, model, as_rule(rule), examples=examples, epochs=epochs)))
     return seconds, accuracy(averaged_weights(model, examples * epochs), test, given)
 
 

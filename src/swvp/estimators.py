@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from swvp.errors import InputError
-from swvp.learning.perceptron import Epoch, generator, passes
+from swvp.learning.perceptron import Epoch, generator, run_epochs
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.learning.voting import Hypotheses, Recorder, changes_of, vote
 from swvp.parsing.parser import Parser
@@ -120,7 +120,7 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
         recorder = Recorder(model.w.copy(), changes_of(model)) if self.vote else None
         after = None if recorder is None else recorder.after
         self.history_: list[Epoch] = list(
-            passes(problem, model, rule, examples=len(X), epochs=self.epochs, random_state=orders, after=after)
+            run_epochs(problem, model, rule, examples=len(X), epochs=self.epochs, random_state=orders, after=after)
         )
         self.hypotheses_: Hypotheses | None = None if recorder is None else recorder.hypotheses()
         self.last_coef_ = weights(model)

@@ -7,7 +7,7 @@ from scipy.optimize import linprog
 from helpers.problems import RememberingChain, as_chain, random_sequences
 from swvp.estimators import StructuredPerceptron
 from swvp.learning.gamma import GAMMAS, choose, impose_condition_2, normalise, weigh, weighted_margin
-from swvp.learning.perceptron import passes
+from swvp.learning.perceptron import run_epochs
 from swvp.learning.rule import as_rule
 from swvp.structures.chain.indicator import new_model
 
@@ -276,7 +276,7 @@ def test_other_schemes_do_not_back_off_where_all_weights_are_zero(scheme):
 
 def history(rule, rng):
     X, Y = random_sequences(rng, examples=30, symbols=6, labels=3, longest=6)
-    return list(passes(as_chain(X, Y), new_model(6, 3, 6), as_rule(rule), examples=30, epochs=10))
+    return list(run_epochs(as_chain(X, Y), new_model(6, 3, 6), as_rule(rule), examples=30, epochs=10))
 
 
 def test_wm_with_segments_of_a_chain_backs_off_only_at_the_first_update():

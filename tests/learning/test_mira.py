@@ -13,7 +13,7 @@ from swvp import SequenceTagger, theory
 from swvp.errors import InputError
 from swvp.estimators import StructuredPerceptron
 from swvp.learning.mira import KBest, hildreth, sweep_k_best
-from swvp.learning.perceptron import passes
+from swvp.learning.perceptron import run_epochs
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.learning.step import dot, squared_norm, table
 from swvp.structures import operations
@@ -152,7 +152,7 @@ def test_after_an_update_that_is_not_cut_the_margin_is_the_loss(valued):
         X, Y = random_examples(rng, valued=valued, examples=1)
         guess = PlainTagger().argmax(X[0], start)
         problem = as_problem(X, Y, valued=valued)
-        list(passes(problem, model, as_rule("mira", C=1e6), examples=1, epochs=1))
+        list(run_epochs(problem, model, as_rule("mira", C=1e6), examples=1, epochs=1))
         d = PlainTagger().joint_feature(X[0], Y[0]) - PlainTagger().joint_feature(X[0], guess)
         loss = sum(a != b for a, b in zip(Y[0], guess, strict=True))
         np.testing.assert_allclose(operations.weights(model) @ d, loss, atol=1e-9 if valued else 100 * GRID)
@@ -163,7 +163,7 @@ def test_no_step_is_longer_than_c():
     model, start = started(rng)
     X, Y = random_examples(rng, valued=False, examples=1)
     guess = PlainTagger().argmax(X[0], start)
-    list(passes(as_problem(X, Y, valued=False), model, as_rule("mira", C=1e-3), examples=1, epochs=1))
+    list(run_epochs(as_problem(X, Y, valued=False), model, as_rule("mira", C=1e-3), examples=1, epochs=1))
     d = PlainTagger().joint_feature(X[0], Y[0]) - PlainTagger().joint_feature(X[0], guess)
     assert d.any()
     np.testing.assert_allclose(operations.weights(model) - start, 1e-3 * d, atol=GRID)
@@ -181,7 +181,7 @@ def test_tagger_generic_learner_and_twin_learn_the_same_weights(rule, valued, ba
         X, Y = random_examples(rng, valued=valued, barrier=barrier)
         model, start = started(rng, barrier)
         given = as_rule(rule, C=C, beta=1.5)
-        history = list(passes(as_problem(X, Y, valued=valued), model, given, examples=len(X), epochs=3))
+        history = list(run_epochs(as_problem(X, Y, valued=valued), model, given, examples=len(X), epochs=3))
         plain = PlainTagger(barrier)
         names = ("substructures", "gamma", "approach", "beta", "step", "C", "impose")
         fields = {name: getattr(given, name) for name in names}
@@ -209,7 +209,7 @@ def test_k_best_mira_is_that_of_the_twin(k, valued, barrier):
         X, Y = random_examples(rng, valued=valued, barrier=barrier)
         model, start = started(rng, barrier)
         given = as_rule(f"mira:{k}", C=C)
-        history = list(passes(as_problem(X, Y, valued=valued), model, given, examples=len(X), epochs=3))
+        history = list(run_epochs(as_problem(X, Y, valued=valued), model, given, examples=len(X), epochs=3))
         plain = Tagger(barrier)
         last, mean, counts = train_k_best(plain, X, Y, start, epochs=3, k=k, C=C)
         generic = StructuredPerceptron(plain, rule=given, epochs=3, shuffle=False).fit(X, Y, initial=start)
@@ -225,7 +225,7 @@ def test_k_best_mira_with_one_output_is_mira():
         same, _ = started(rng)
         same.w[:], same.w_move[:], same.moves[:] = one.w, one.w_move, one.moves
         problem, counts = as_problem(X, Y, valued=True), np.zeros(8, np.int64)
-        (epoch,) = passes(problem, one, as_rule("mira", C=C), examples=len(X), epochs=1)
+        (epoch,) = run_epochs(problem, one, as_rule("mira", C=C), examples=len(X), epochs=1)
         sweep_k_best(problem, same, KBest(1, C, grid_of(C)), np.arange(len(X)), 0, np.zeros(1), counts)
         np.testing.assert_allclose(operations.weights(same), operations.weights(one), atol=1e-12)
         np.testing.assert_allclose(same.delayed, one.delayed, atol=1e-12)
@@ -296,8 +296,8 @@ def test_a_users_gamma_can_take_the_step_mira_on_a_compiled_chain():
     X, Y = random_sequences(rng, examples=10, symbols=6, labels=3, longest=5)
     own, built_in = (indicator.new_model(6, 3, 5) for _ in range(2))
     rule = UpdateRule(gamma=lambda margins, beta: np.ones(len(margins)), step="mira", C=0.1)
-    list(passes(as_chain(X, Y), own, rule, examples=10, epochs=3))
-    list(passes(as_chain(X, Y), built_in, as_rule(rule, gamma="uniform"), examples=10, epochs=3))
+    list(run_epochs(as_chain(X, Y), own, rule, examples=10, epochs=3))
+    list(run_epochs(as_chain(X, Y), built_in, as_rule(rule, gamma="uniform"), examples=10, epochs=3))
     np.testing.assert_allclose(own.w, built_in.w, atol=1e-12)
     assert own.w.any()
 
@@ -314,13 +314,13 @@ def test_the_sequence_tagger_takes_both_by_name():
 def test_a_structure_that_cannot_says_so():
     X, Y = random_sequences(np.random.default_rng(9), examples=2, symbols=6, labels=3, longest=5)
     with pytest.raises(InputError, match=r"'mira:2' is not offered for IndicatorChain, .* implement best_outputs"):
-        list(passes(as_chain(X, Y), indicator.new_model(6, 3, 5), as_rule("mira:2"), examples=2, epochs=1))
+        list(run_epochs(as_chain(X, Y), indicator.new_model(6, 3, 5), as_rule("mira:2"), examples=2, epochs=1))
 
     class Strange(tuple):
         pass
 
     with pytest.raises(InputError, match=r"'a-wm:mira' is not offered for Strange, .* implement direction"):
-        list(passes(Strange(), None, as_rule("a-wm:mira"), examples=0, epochs=1))
+        list(run_epochs(Strange(), None, as_rule("a-wm:mira"), examples=0, epochs=1))
 
 
 def test_k_best_of_a_user_is_asked_for_and_checked():

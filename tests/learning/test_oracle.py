@@ -9,7 +9,7 @@ from helpers.problems import RememberingChain, as_chain, random_sequences
 from helpers.twin import train
 from swvp.estimators import StructuredPerceptron
 from swvp.learning.gamma import GAMMAS
-from swvp.learning.perceptron import passes
+from swvp.learning.perceptron import run_epochs
 from swvp.learning.rule import APPROACHES, STEPS, UpdateRule
 from swvp.learning.substructures import OF_POSITIONS
 from swvp.structures import operations
@@ -45,7 +45,7 @@ def test_compiled_generic_and_twin_learn_the_same_weights(substructures, gamma, 
         rule = UpdateRule(**fields)
         generic = StructuredPerceptron(chain, rule=rule, epochs=3, shuffle=False).fit(X, Y, initial=start)
         model = new_model(SYMBOLS, LABELS, LONGEST, start)
-        compiled = list(passes(as_chain(X, Y), model, rule, examples=len(X), epochs=3))
+        compiled = list(run_epochs(as_chain(X, Y), model, rule, examples=len(X), epochs=3))
 
         atol = 0.0 if from_zero else 1e-9
         np.testing.assert_allclose(generic.last_coef_, last, rtol=0, atol=atol)

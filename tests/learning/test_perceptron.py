@@ -5,7 +5,7 @@ import pytest
 
 from helpers.problems import RememberingChain, as_chain, random_sequences, separable_sequences
 from swvp.estimators import StructuredPerceptron
-from swvp.learning.perceptron import passes
+from swvp.learning.perceptron import run_epochs
 from swvp.learning.rule import PAPER_RULES, as_rule
 from swvp.structures import operations
 from swvp.structures.chain.indicator import new_model
@@ -14,7 +14,9 @@ from swvp.structures.chain.indicator import new_model
 def learn(X, Y, rule, *, symbols, labels, epochs=5, seed=None):
     model = new_model(symbols, labels, max(map(len, X)))
     orders = None if seed is None else np.random.default_rng(seed)
-    history = list(passes(as_chain(X, Y), model, as_rule(rule), examples=len(X), epochs=epochs, random_state=orders))
+    history = list(
+        run_epochs(as_chain(X, Y), model, as_rule(rule), examples=len(X), epochs=epochs, random_state=orders)
+    )
     return operations.weights(model), history
 
 
@@ -100,7 +102,7 @@ def test_renaming_the_labels_renames_the_weights():
         renamed = [y[order], p[order_start], e[:, order], m[order_start][:, order], q[:, order_start][:, :, order]]
         model = new_model(6, 3, 5, np.concatenate([start[:6], *(block.ravel() for block in renamed)]))
         labels = [tuple(names[label] for label in sequence) for sequence in Y]
-        list(passes(as_chain(X, labels), model, as_rule("b-wm"), examples=len(X), epochs=3))
+        list(run_epochs(as_chain(X, labels), model, as_rule("b-wm"), examples=len(X), epochs=3))
         results.append([chains[0].argmax(x, operations.weights(model)) for x in X])
     assert [tuple(new_name[label] for label in sequence) for sequence in results[0]] == results[1]
 
@@ -131,5 +133,9 @@ def test_training_in_two_parts_is_training_in_one(sequences):
     whole, _ = learn(*sequences, "b-wm", symbols=6, labels=3, epochs=4)
     model, largest = new_model(6, 3, 5), np.zeros(1)
     for clock in (0, 60):
-        list(passes(as_chain(*sequences), model, as_rule("b-wm"), examples=30, epochs=2, clock=clock, largest=largest))
+        list(
+            run_epochs(
+                as_chain(*sequences), model, as_rule("b-wm"), examples=30, epochs=2, clock=clock, largest=largest
+            )
+        )
     np.testing.assert_array_equal(operations.weights(model), whole)

@@ -11,7 +11,7 @@ from helpers.trees import toy
 from swvp import DependencyParser, SequenceTagger
 from swvp.errors import InputError
 from swvp.estimators import StructuredPerceptron
-from swvp.learning.perceptron import passes
+from swvp.learning.perceptron import run_epochs
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.structures import operations
 from swvp.structures.chain.indicator import new_model
@@ -36,7 +36,7 @@ def test_wmr_as_printed_and_wmr_are_one_where_everything_is_wrong_or_violations_
 
 def trained(rule, X, Y, epochs=3):
     model = new_model(6, 3, 6)
-    for _ in passes(as_chain(X, Y), model, as_rule(rule), examples=len(X), epochs=epochs):
+    for _ in run_epochs(as_chain(X, Y), model, as_rule(rule), examples=len(X), epochs=epochs):
         pass
     return operations.weights(model)
 
@@ -89,10 +89,10 @@ def test_a_schedule_takes_its_rules_one_after_the_other():
     assert [rule.beta for rule in as_rule("1xcsp..a-wm", beta=2).stages] == [2, 2]
     model = new_model(6, 3, 6)
     problem = as_chain(X, Y)
-    first = list(passes(problem, model, as_rule("csp"), examples=20, epochs=1))
-    both = first + list(passes(problem, model, as_rule("a-wm"), examples=20, epochs=2, clock=20, first=2))
+    first = list(run_epochs(problem, model, as_rule("csp"), examples=20, epochs=1))
+    both = first + list(run_epochs(problem, model, as_rule("a-wm"), examples=20, epochs=2, clock=20, first=2))
     scheduled = new_model(6, 3, 6)
-    history = list(passes(problem, scheduled, as_rule("1xcsp..a-wm"), examples=20, epochs=3))
+    history = list(run_epochs(problem, scheduled, as_rule("1xcsp..a-wm"), examples=20, epochs=3))
     assert operations.weights(scheduled).tolist() == operations.weights(model).tolist()
     assert [epoch.mistakes for epoch in history] == [epoch.mistakes for epoch in both]
     assert history[0].back_offs == 0 < history[1].violating

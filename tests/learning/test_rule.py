@@ -10,7 +10,7 @@ from helpers.problems import RememberingChain, as_chain, random_sequences
 from swvp.errors import InputError
 from swvp.estimators import StructuredPerceptron
 from swvp.learning.gamma import GAMMAS
-from swvp.learning.perceptron import passes
+from swvp.learning.perceptron import run_epochs
 from swvp.learning.python_rule import sets_of
 from swvp.learning.rule import (
     APPROACHES,
@@ -283,8 +283,8 @@ def test_a_users_gamma_equal_to_wm_learns_the_same_on_the_compiled_chain(approac
     own, built_in = (new_model(6, 3, 6, rng.normal(size=6 + 3 + 4 + 18 + 12 + 72)) for _ in range(2))
     built_in.w[:] = own.w
     rule = UpdateRule(gamma=my_wm, approach=approach, beta=1.5, substructures="pairs", step="sqrt")
-    list(passes(as_chain(X, Y), own, rule, examples=20, epochs=5))
-    list(passes(as_chain(X, Y), built_in, as_rule(rule, gamma="wm"), examples=20, epochs=5))
+    list(run_epochs(as_chain(X, Y), own, rule, examples=20, epochs=5))
+    list(run_epochs(as_chain(X, Y), built_in, as_rule(rule, gamma="wm"), examples=20, epochs=5))
     np.testing.assert_allclose(own.w, built_in.w, atol=1e-10)
 
 
@@ -312,7 +312,7 @@ def test_a_gamma_that_returns_none_backs_off():
 
     def weights_of(rule):
         model = new_model(6, 3, 5)
-        history = list(passes(as_chain(X, Y), model, rule, examples=10, epochs=2))
+        history = list(run_epochs(as_chain(X, Y), model, rule, examples=10, epochs=2))
         return operations.weights(model), sum(epoch.back_offs for epoch in history), sum(e.updates for e in history)
 
     silent, back_offs, updates = weights_of(UpdateRule(gamma=lambda margins, beta: None))
@@ -326,7 +326,7 @@ def test_the_scale_of_a_gamma_function_does_not_matter():
     def weights_of(scale):
         model = new_model(6, 3, 5)
         rule = UpdateRule(gamma=lambda margins, beta: np.full(len(margins), scale))
-        list(passes(as_chain(X, Y), model, rule, examples=10, epochs=2))
+        list(run_epochs(as_chain(X, Y), model, rule, examples=10, epochs=2))
         return operations.weights(model)
 
     np.testing.assert_array_equal(weights_of(1e308), weights_of(1.0))

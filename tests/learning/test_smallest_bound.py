@@ -11,7 +11,7 @@ from helpers.theory_problems import TINY, Table, orthogonal_examples, random_tab
 from swvp.errors import InputError
 from swvp.estimators import StructuredPerceptron
 from swvp.learning import theory
-from swvp.learning.perceptron import passes
+from swvp.learning.perceptron import run_epochs
 from swvp.learning.rule import as_rule
 from swvp.structures.chain.indicator import new_model
 
@@ -122,7 +122,7 @@ def test_the_smallest_bounds_hold_for_the_first_pass(rule):
     for seed in range(4):
         chain, X, Y, _ = nearly_separable(seed)
         model = new_model(3, 2, 2)
-        (epoch,) = passes(as_chain(X, Y), model, as_rule(rule), examples=len(X), epochs=1)
+        (epoch,) = run_epochs(as_chain(X, Y), model, as_rule(rule), examples=len(X), epochs=1)
         families = ["full"] if epoch.back_offs else ["full", as_rule(rule).substructures]
         for family in families:
             found = theory.smallest_first_pass_bound(chain, X, Y, substructures=family)

@@ -8,7 +8,7 @@ import pytest
 from helpers.problems import as_chain
 from swvp.errors import InputError
 from swvp.estimators import StructuredPerceptron
-from swvp.learning.perceptron import passes
+from swvp.learning.perceptron import run_epochs
 from swvp.learning.python_rule import sets_of
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.learning.substructures import OF_POSITIONS
@@ -103,7 +103,7 @@ def test_training_the_compiled_chain_refuses_all_and_names_the_example():
     model = new_model(1, 2, max(lengths))
     model.w_label[0] = 1e6  # stays ahead, whatever the first example teaches
     with pytest.raises(InputError, match="substructures 'all' of example 1 ") as caught:
-        list(passes(as_chain(X, Y), model, as_rule("a-uniform:all"), examples=2, epochs=1))
+        list(run_epochs(as_chain(X, Y), model, as_rule("a-uniform:all"), examples=2, epochs=1))
     assert "\n" not in str(caught.value)
 
 
@@ -165,8 +165,8 @@ def test_the_compiled_chain_uses_the_sets_of_the_users_function_too():
         return [[k] for k in range(len(gold))]
 
     own, named = new_model(4, 3, 4), new_model(4, 3, 4)
-    list(passes(as_chain(X, Y), own, UpdateRule(substructures=by_hand), examples=2, epochs=3))
-    list(passes(as_chain(X, Y), named, UpdateRule(substructures="single"), examples=2, epochs=3))
+    list(run_epochs(as_chain(X, Y), own, UpdateRule(substructures=by_hand), examples=2, epochs=3))
+    list(run_epochs(as_chain(X, Y), named, UpdateRule(substructures="single"), examples=2, epochs=3))
     np.testing.assert_array_equal(own.w, named.w)
 
 
@@ -181,7 +181,7 @@ def test_no_sets_at_all_back_off_on_the_compiled_chain_too():
     X, Y = [(0, 1, 2)], [(1, 2, 1)]
     own, csp = new_model(3, 3, 3), new_model(3, 3, 3)
     rule = UpdateRule(substructures=lambda gold, predicted: [], gamma="uniform")
-    (epoch,) = passes(as_chain(X, Y), own, rule, examples=1, epochs=1)
-    list(passes(as_chain(X, Y), csp, as_rule("csp"), examples=1, epochs=1))
+    (epoch,) = run_epochs(as_chain(X, Y), own, rule, examples=1, epochs=1)
+    list(run_epochs(as_chain(X, Y), csp, as_rule("csp"), examples=1, epochs=1))
     np.testing.assert_array_equal(own.w, csp.w)
     assert epoch.back_offs == 1

@@ -13,7 +13,7 @@ from swvp.errors import InputError
 from swvp.estimators import StructuredPerceptron
 from swvp.learning import theory
 from swvp.learning.gamma import GAMMAS
-from swvp.learning.perceptron import passes
+from swvp.learning.perceptron import run_epochs
 from swvp.learning.rule import APPROACHES, POWERS, UpdateRule, as_rule
 from swvp.learning.substructures import OF_POSITIONS
 from swvp.structures.chain.indicator import new_model
@@ -22,7 +22,7 @@ from swvp.structures.chain.indicator import new_model
 def train(X, Y, rule, *, symbols, labels, epochs):
     """The compiled chain, from w = 0."""
     model = new_model(symbols, labels, max(len(x) for x in X))
-    return list(passes(as_chain(X, Y), model, rule, examples=len(X), epochs=epochs))
+    return list(run_epochs(as_chain(X, Y), model, rule, examples=len(X), epochs=epochs))
 
 
 def rules_that_respect_the_conditions(substructures, *, steps=POWERS):

@@ -10,7 +10,7 @@ from helpers.problems import as_chain
 from swvp.estimators import StructuredPerceptron
 from swvp.learning.epoch import COUNTS
 from swvp.learning.gamma import round_gamma
-from swvp.learning.perceptron import passes, sweep_of
+from swvp.learning.perceptron import run_epochs, sweep_of
 from swvp.learning.rule import as_rule
 from swvp.learning.substructures import MOST_SETS
 from swvp.structures import operations
@@ -100,7 +100,7 @@ def test_amounts_of_updates_are_multiples_of_the_grid():
     Y = [tuple(rng.integers(3, size=6).tolist()) for _ in range(20)]
     for rule in ("a-wm:sqrt", "b-softmin", "a-wmr:mira"):
         model = new_model(3, 3, 6)
-        for _ in passes(as_chain(X, Y), model, as_rule(rule, beta=0.7), examples=20, epochs=3):
+        for _ in run_epochs(as_chain(X, Y), model, as_rule(rule, beta=0.7), examples=20, epochs=3):
             pass
         w = operations.weights(model)
         assert (w / GRID == np.rint(w / GRID)).all()
@@ -141,7 +141,7 @@ def test_short_steps_of_mira_have_a_finer_grid(C):
     X = [tuple(rng.integers(3, size=6).tolist()) for _ in range(20)]
     Y = [tuple(rng.integers(3, size=6).tolist()) for _ in range(20)]
     model = new_model(3, 3, 6)
-    history = list(passes(as_chain(X, Y), model, as_rule("mira", C=C), examples=20, epochs=2))
+    history = list(run_epochs(as_chain(X, Y), model, as_rule("mira", C=C), examples=20, epochs=2))
     w = operations.weights(model)
     assert history[0].updates > 0
     assert (w / grid_of(C) == np.rint(w / grid_of(C))).all()

@@ -6,7 +6,7 @@ import pytest
 from helpers.treebanks import arcs_of, as_arcs, columns_of, key_of_feature, random_sentence
 from swvp.estimators import StructuredPerceptron
 from swvp.features.arc_templates import parse_arc_templates
-from swvp.learning.perceptron import passes
+from swvp.learning.perceptron import run_epochs
 from swvp.learning.rule import as_rule
 from swvp.structures import operations
 from swvp.structures.tree.encoding import ranks_of
@@ -137,7 +137,7 @@ def test_kernels_and_definition_learn_the_same_weights(rule, projective, one_roo
     rng = np.random.default_rng([RULES.index(rule), projective, one_root, prune])
     given = as_rule(rule, beta=float(rng.uniform(0.3, 3)), C=float(rng.choice([0.03, 0.3, 10])))
     both = Both(rng, projective=projective, one_root=one_root, prune=prune)
-    history = list(passes(both.problem, both.model, given, examples=len(both.X), epochs=3))
+    history = list(run_epochs(both.problem, both.model, given, examples=len(both.X), epochs=3))
     generic = StructuredPerceptron(both.plain, rule=given, epochs=3, shuffle=False).fit(
         both.X, both.Y, initial=both.start
     )
@@ -184,7 +184,7 @@ def test_owners_are_given_as_features_are_met(exact):
     rng = np.random.default_rng(10)
     both = Both(rng, projective=False, one_root=True, prune=False)
     model = new_model(both.problem, 2**16, exact=exact)
-    for epoch in passes(both.problem, model, as_rule("csp"), examples=len(both.X), epochs=20):
+    for epoch in run_epochs(both.problem, model, as_rule("csp"), examples=len(both.X), epochs=20):
         assert epoch.mistakes == 0 or epoch.epoch < 20
     if exact:
         owned = set(model.owners[model.owners != 0].tolist())
@@ -199,7 +199,7 @@ def test_owners_are_given_as_features_are_met(exact):
 def test_a_table_that_is_too_small_is_filled_to_the_half_and_shared():
     both = Both(np.random.default_rng(11), projective=False, one_root=True, prune=False)
     model = new_model(both.problem, 64, exact=True)
-    list(passes(both.problem, model, as_rule("csp"), examples=len(both.X), epochs=3))
+    list(run_epochs(both.problem, model, as_rule("csp"), examples=len(both.X), epochs=3))
     assert np.count_nonzero(model.owners) == model.taken[0] == 32
 
 

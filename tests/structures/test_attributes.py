@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from swvp.estimators import StructuredPerceptron
-from swvp.learning.perceptron import passes
+from swvp.learning.perceptron import run_epochs
 from swvp.learning.rule import as_rule
 from swvp.structures import operations
 from swvp.structures.chain.attributes import AttributeChain, new_model, predict_all
@@ -100,7 +100,7 @@ def test_the_compiled_tagger_learns_the_weights_of_the_generic_learner(rule, val
     for _ in range(5):
         X, Y = random_examples(rng, valued=valued, barrier=barrier)
         model, start = started(rng, barrier)
-        history = list(passes(as_problem(X, Y, valued=valued), model, as_rule(rule), examples=len(X), epochs=3))
+        history = list(run_epochs(as_problem(X, Y, valued=valued), model, as_rule(rule), examples=len(X), epochs=3))
         generic = StructuredPerceptron(PlainTagger(barrier), rule=rule, epochs=3, shuffle=False).fit(
             X, Y, initial=start
         )

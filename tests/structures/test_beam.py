@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from helpers.plain_search import BARRIERS, LABELS, LONGEST, PlainSearch, as_chain, put, random_examples, started, train
-from swvp.learning.perceptron import passes
+from swvp.learning.perceptron import run_epochs
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.structures import operations
 from swvp.structures.chain.attributes import AttributeChain
@@ -65,7 +65,7 @@ def test_training_with_each_fix_gives_the_weights_of_the_twin(rule, order, fix, 
         X, Y = random_examples(rng, plain, valued=width == 2, examples=8)
         model, w = started(rng, order=order, width=width, barrier=barrier)
         problem = as_search(as_chain(X, Y, valued=width == 2), fix)
-        history = list(passes(problem, model, as_rule(rule), examples=len(X), epochs=3))
+        history = list(run_epochs(problem, model, as_rule(rule), examples=len(X), epochs=3))
         given = {"width": width, "fix": fix, "epochs": 3, "rule": as_rule(rule), "exact": width != 2}
         last, mean, cuts = train(plain, X, Y, w, **given)
         np.testing.assert_allclose(operations.weights(model), last, atol=1e-9)
@@ -85,7 +85,7 @@ def test_ties_in_training_are_broken_as_the_twin_does(order, fix, width):
         X, Y = random_examples(rng, plain)
         weights = rng.integers(-1, 2, size=len(plain.joint_feature([], []))).astype(float)
         model, w = started(rng, order=order, width=width, weights=weights)
-        list(passes(as_search(as_chain(X, Y), fix), model, as_rule("csp"), examples=len(X), epochs=2))
+        list(run_epochs(as_search(as_chain(X, Y), fix), model, as_rule("csp"), examples=len(X), epochs=2))
         last, _, _ = train(plain, X, Y, w, width=width, fix=fix, epochs=2, rule=as_rule("csp"))
         assert operations.weights(model).tolist() == last.tolist()
         assert predicted(model, X, Y) == predicted(model, X, Y, fix)  # gold labels change training only
@@ -100,7 +100,7 @@ def test_every_fix_of_csp_finds_a_violation_and_without_one_there_is_no_update(o
         X, Y = random_examples(rng, plain, examples=10)
         for fix in FIXES:
             model, _ = started(np.random.default_rng(5), order=order, width=1)
-            for epoch in passes(as_search(as_chain(X, Y), fix), model, as_rule("csp"), examples=len(X), epochs=5):
+            for epoch in run_epochs(as_search(as_chain(X, Y), fix), model, as_rule("csp"), examples=len(X), epochs=5):
                 assert epoch.violating == epoch.updates == epoch.mistakes - epoch.without_violation
                 assert epoch.back_offs == 0
                 assert epoch.without_violation == epoch.non_violating
@@ -152,7 +152,7 @@ def test_an_early_update_worked_by_hand():
         w[[0, 1, 3]] = 2, 1, 1
         w[6 + 1 * 3 + 1] = 3
         put(model, w)
-        (epoch,) = passes(as_search(chain, fix), model, as_rule("csp"), examples=1, epochs=1)
+        (epoch,) = run_epochs(as_search(chain, fix), model, as_rule("csp"), examples=1, epochs=1)
         updated[fix] = epoch.violating, epoch.wrong_positions, (operations.weights(model) - w).reshape(5, 3).tolist()
     # rows: w(a, y) as a_0 0, a_0 1, a_1 0 | a_1 1, a_2 0, a_2 1, then w(y', y) from 0, from 1, from BOUNDARY
     first = [[-1, 1, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [-1, 1, 0]]
@@ -194,7 +194,7 @@ def test_functions_of_the_user_see_the_prefix_only(fix):
         return [range(len(gold))]
 
     rule = UpdateRule(substructures=every_position, gamma="uniform")
-    list(passes(as_search(as_chain(X, Y), fix), model, rule, examples=len(X), epochs=1))
+    list(run_epochs(as_search(as_chain(X, Y), fix), model, rule, examples=len(X), epochs=1))
     last, _, cuts = train(plain, X, Y, w, width=1, fix=fix, epochs=1, rule=as_rule("csp"))
     np.testing.assert_allclose(operations.weights(model), last, atol=1e-9)
     assert [len(gold) for gold, _ in seen] == [len(guess) for _, guess in seen] == [length for length, _, _ in cuts]

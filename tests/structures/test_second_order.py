@@ -8,7 +8,7 @@ import pytest
 from helpers.plain_search import BARRIERS, LABELS, PlainSearch, as_chain, random_examples, started
 from swvp.errors import InputError
 from swvp.estimators import StructuredPerceptron
-from swvp.learning.perceptron import passes
+from swvp.learning.perceptron import run_epochs
 from swvp.learning.rule import as_rule
 from swvp.structures import operations
 from swvp.structures.chain.attributes import AttributeChain
@@ -35,7 +35,7 @@ def test_the_compiled_chain_learns_the_weights_of_the_generic_learner(rule, valu
         X, Y = random_examples(rng, plain, valued=valued)
         model, w = started(rng, order=2, width=0, barrier=barrier)
         problem = as_search(as_chain(X, Y, valued=valued))
-        history = list(passes(problem, model, as_rule(rule), examples=len(X), epochs=3))
+        history = list(run_epochs(problem, model, as_rule(rule), examples=len(X), epochs=3))
         generic = StructuredPerceptron(plain, rule=rule, epochs=3, shuffle=False).fit(X, Y, initial=w)
         np.testing.assert_allclose(operations.weights(model), generic.last_coef_, atol=1e-9)
         averaged = operations.averaged_weights(model, len(history) * len(X))
@@ -109,7 +109,7 @@ def test_what_second_order_can_learn_and_first_order_cannot():
     mistakes = {}
     for order in (1, 2):
         model = new_search_model(1, 2, 40, None, order, 0)
-        history = list(passes(as_search(chain), model, as_rule("csp"), examples=1, epochs=100))
+        history = list(run_epochs(as_search(chain), model, as_rule("csp"), examples=1, epochs=100))
         mistakes[order] = history[-1].mistakes
     assert mistakes == {1: 1, 2: 0}
 
@@ -128,7 +128,7 @@ def test_long_and_empty_sequences(order, width):
     )
     problem = as_search(chain, "max-violation" if width else "none")
     model = new_search_model(50, LABELS, n, None, order, width)
-    list(passes(problem, model, as_rule("csp"), examples=3, epochs=5, random_state=rng))
+    list(run_epochs(problem, model, as_rule("csp"), examples=3, epochs=5, random_state=rng))
     out = np.full(n, 99, np.uint32)
     predict_all(problem, model, out)
     assert (out == chain.y).mean() > 0.99

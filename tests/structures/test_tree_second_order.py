@@ -5,7 +5,7 @@ import pytest
 
 from helpers.part_treebanks import Both
 from swvp.errors import InputError
-from swvp.learning.perceptron import passes
+from swvp.learning.perceptron import run_epochs
 from swvp.learning.rule import as_rule
 from swvp.structures import operations
 from swvp.structures.tree.second_order.model import new_part_model, predict_parts
@@ -55,8 +55,8 @@ def both_of(seed, kind, **given):
 
 def train(both, rule, epochs=3):
     """Train both; what happened must be the same."""
-    history = list(passes(both.problem, both.model, rule, examples=len(both.X), epochs=epochs))
-    plain = list(passes(both.generic, both.learnt, rule, examples=len(both.X), epochs=epochs))
+    history = list(run_epochs(both.problem, both.model, rule, examples=len(both.X), epochs=epochs))
+    plain = list(run_epochs(both.generic, both.learnt, rule, examples=len(both.X), epochs=epochs))
     assert [counts(epoch) for epoch in history] == [counts(epoch) for epoch in plain]
     assert [epoch.norm for epoch in history] == pytest.approx([epoch.norm for epoch in plain])
     return history
@@ -136,7 +136,7 @@ def test_weights_without_owners():
     hashed.w[places], hashed.delayed[places] = both.model.w[owned], both.model.delayed[owned]
     history = train(both, rule)
     check(both, history)
-    epochs = list(passes(both.problem, hashed, rule, examples=len(both.X), epochs=3))
+    epochs = list(run_epochs(both.problem, hashed, rule, examples=len(both.X), epochs=3))
     assert [counts(epoch) for epoch in epochs] == [counts(epoch) for epoch in history]
     owned, places = pairs()
     assert len(set(places.tolist())) == len(owned)
@@ -149,7 +149,7 @@ def test_owners_are_given_as_features_are_met():
     """From zero weights: places are taken by the features of updates only, and what is learnt is what is predicted."""
     both = both_of(60, "any")
     model = new_part_model(both.problem, 2**14, exact=True)
-    for epoch in passes(both.problem, model, as_rule("csp"), examples=len(both.X), epochs=30):
+    for epoch in run_epochs(both.problem, model, as_rule("csp"), examples=len(both.X), epochs=30):
         assert epoch.mistakes == 0 or epoch.epoch < 30
     assert 0 < np.count_nonzero(model.owners) == model.taken[0] < len(both.plain.numbers)
     assert set(np.flatnonzero(model.w)) <= set(np.flatnonzero(model.owners))
@@ -161,7 +161,7 @@ def test_owners_are_given_as_features_are_met():
 def test_a_table_that_is_too_small_is_filled_to_the_half_and_shared():
     both = both_of(70, "any")
     model = new_part_model(both.problem, 64, exact=True)
-    list(passes(both.problem, model, as_rule("csp"), examples=len(both.X), epochs=3))
+    list(run_epochs(both.problem, model, as_rule("csp"), examples=len(both.X), epochs=3))
     assert np.count_nonzero(model.owners) == model.taken[0] == 32
 
 
@@ -181,7 +181,7 @@ def test_margins_of_disjoint_sets_need_not_add_up():
 def test_rules_of_several_outputs_are_refused():
     both = both_of(90, "any")
     with pytest.raises(InputError, match="'mira:3' is not offered for SecondOrder"):
-        list(passes(both.problem, both.model, as_rule("mira:3"), examples=len(both.X), epochs=1))
+        list(run_epochs(both.problem, both.model, as_rule("mira:3"), examples=len(both.X), epochs=1))
 
 
 def test_an_update_for_nothing_changes_nothing():

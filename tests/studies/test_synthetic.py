@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from swvp.errors import InputError
-from swvp.learning.perceptron import passes
+from swvp.learning.perceptron import run_epochs
 from swvp.learning.rule import as_rule
 from swvp.structures.chain.indicator import new_model
 from swvp.structures.operations import averaged_weights, weights
@@ -60,7 +60,7 @@ def test_the_control_is_csp_on_other_orders(results):
 def test_a_run_can_be_redone_from_its_settings(results):
     run = next(run for run in results["runs"] if run["rule"] == "b-wmr" and run["setup"] == 3 and run["dataset"] == 1)
     data, model = make_dataset(TINY, 3, 1), new_model(20, 7, 8)
-    history = list(passes(data.train, model, as_rule("b-wmr", beta=run["beta"]), examples=30, epochs=3))
+    history = list(run_epochs(data.train, model, as_rule("b-wmr", beta=run["beta"]), examples=30, epochs=3))
     assert run["history"]["mistakes"] == [epoch.mistakes for epoch in history]
     assert run["accuracy"]["last_test"][-1] == accuracy(weights(model), data.test, SETUPS[3])
     assert run["accuracy"]["averaged_dev"][-1] == accuracy(averaged_weights(model, 90), data.dev, SETUPS[3])
@@ -246,6 +246,6 @@ def test_the_averaged_curve_is_that_of_the_weights_averaged_so_far(results):
     data, model = make_dataset(TINY, 1, 0), new_model(5, 3, 8)
     expected = [
         accuracy(averaged_weights(model, 30 * epoch.epoch), data.test, SETUPS[1])
-        for epoch in passes(data.train, model, as_rule("a-wm", beta=2.0), examples=30, epochs=3)
+        for epoch in run_epochs(data.train, model, as_rule("a-wm", beta=2.0), examples=30, epochs=3)
     ]
     assert run["accuracy"]["averaged_test"] == expected

@@ -62,7 +62,7 @@ from swvp.structures.operations import (
 )
 from swvp.types import Floats
 
-__all__ = ["COUNTS", "Epoch", "check_structure", "generator", "passes"]
+__all__ = ["COUNTS", "Epoch", "check_structure", "generator", "run_epochs"]
 
 
 @kernel
@@ -155,7 +155,7 @@ def sweep(problem, model, rule, order, clock, largest, counts):
     return len(order)
 
 
-def passes(
+def run_epochs(
     problem: Any,
     model: Any,
     rule: UpdateRule,

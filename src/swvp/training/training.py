@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from swvp.learning.perceptron import Epoch, passes
+from swvp.learning.perceptron import Epoch, run_epochs
 from swvp.learning.rule import UpdateRule
 from swvp.learning.voting import Recorder
 from swvp.structures.exact import averaged
@@ -104,7 +104,7 @@ class Training:
         """
         if self.finished(epochs, patience):
             return
-        for epoch in passes(
+        for epoch in run_epochs(
             self.problem,
             self.model,
             self.rule,

@@ -12,7 +12,7 @@ How to use it:
 
     problem = as_search(chain, "max-violation")                          # of an AttributeChain
     model = new_search_model(attributes, labels, room, barrier, order=2, width=8)
-    passes(problem, model, rule, …); w = averaged_weights(model, clock)  # as with every structure
+    run_epochs(problem, model, rule, …); w = averaged_weights(model, clock)  # as with every structure
     model = with_weights(new_search_model(0, labels, room, barrier, order=2, width=8), w)
     predict_all(problem, model, out)
 

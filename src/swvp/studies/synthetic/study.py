@@ -25,7 +25,7 @@ from swvp._version import __version__
 from swvp.checks import is_whole, shown
 from swvp.compiled import fingerprint
 from swvp.errors import InputError, unknown_name
-from swvp.learning.perceptron import COUNTS, passes
+from swvp.learning.perceptron import COUNTS, run_epochs
 from swvp.learning.rule import PAPER_RULES, as_rule
 from swvp.structures.chain.indicator import IndicatorChain, new_model, predict_all
 from swvp.structures.operations import averaged_weights, weights
@@ -224,7 +224,7 @@ def train_once(settings: Settings, data: Dataset, run: Run, stopped: threading.E
         orders = np.random.default_rng([settings.seed, run.setup, run.dataset, 2, number])
     history: dict[str, list[float]] = {key: [] for key in (*COUNTS, "norm")}
     curves: dict[str, list[float]] = {f"{kind}_{part}": [] for kind in ("last", "averaged") for part in ("dev", "test")}
-    for epoch in passes(data.train, model, rule, examples=examples, epochs=settings.epochs, random_state=orders):
+    for epoch in run_epochs(data.train, model, rule, examples=examples, epochs=settings.epochs, random_state=orders):
         for name in history:
             history[name].append(getattr(epoch, name))
         pair = {"last": weights(model), "averaged": averaged_weights(model, epoch.epoch * examples)}
