@@ -1,17 +1,50 @@
-"""What tests of commands share."""
+"""How the suite runs on several cores, and fixtures for tests of commands."""
 
 import io
 import sys
+from pathlib import Path
 
 import pytest
 
 from fuzz import todays_seed
 from swvp.cli import main
 
+FIRST = (
+    "structures/test_tree_second_order.py",
+    "structures/test_arcs.py",
+    "test_fuzz.py",
+    "test_docs.py",
+)
+"""The files that take longest, in the order in which they start.
+
+The first two compile the kernels of second-order and first-order trees: with two processes each kernel is compiled
+once, and what comes later loads it from the cache.
+"""
+
 
 def pytest_report_header():
-    """The campaigns of damaged files have a new seed each day; SWVP_FUZZ_SEED repeats an old one."""
+    """Print the seed of the fuzz campaigns. It changes each day; set SWVP_FUZZ_SEED to repeat an earlier run."""
     return f"fuzz seed: {todays_seed()}"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config):
+    """Run the whole suite on all cores unless `-n` or a part of the suite is given; keep each file in one process."""
+    if not config.pluginmanager.hasplugin("xdist") or hasattr(config, "workerinput"):
+        return
+    option = config.option
+    if option.numprocesses is None and config.args_source is pytest.Config.ArgsSource.TESTPATHS and not option.usepdb:
+        option.numprocesses = "auto"
+    if option.numprocesses and option.dist == "no":
+        option.dist = "loadfile"
+        option.loadscopereorder = False  # files start in the order of collection
+
+
+def pytest_collection_modifyitems(items):
+    """Start the files that take longest first, so that no process waits for them in the end."""
+    folder = Path(__file__).parent
+    ranks = {folder / name: rank for rank, name in enumerate(FIRST)}
+    items.sort(key=lambda item: ranks.get(item.path, len(ranks)))
 
 
 @pytest.fixture
@@ -33,7 +66,7 @@ def command(monkeypatch, capsysbinary, tmp_path):
 
 @pytest.fixture
 def fine(command):
-    """Run a command that must go well: (standard output, standard error)."""
+    """Run a command that has to succeed: (standard output, standard error)."""
 
     def run(*arguments, stdin=b""):
         code, out, err = command(*arguments, stdin=stdin)
@@ -45,7 +78,7 @@ def fine(command):
 
 @pytest.fixture
 def refused(command):
-    """Run a command that must end with exit code 2 and one line, the last; return it without its beginning."""
+    """Run a command that has to end with exit code 2 and one error line; return it without 'swvp: '."""
 
     def run(*arguments, stdin=b""):
         code, out, err = command(*arguments, stdin=stdin)

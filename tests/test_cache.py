@@ -10,7 +10,7 @@ from pathlib import Path
 import numba
 import pytest
 
-pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+pytestmark = [pytest.mark.smoke, pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")]
 
 MODULE = """
 from swvp.compiled import kernel

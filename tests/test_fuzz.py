@@ -37,6 +37,13 @@ def test_the_catalogue_of_bad_corpora_is_refused_or_read_as_it_says():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_every_borrowing_kernel_runs_with_checked_indices():
+    """Borrowing kernels check no index when compiled; as plain Python, NumPy checks each."""
+    done = run("tests.fuzz.kernels")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "borrowing kernels executed" in done.stdout
+
+
 def test_a_failure_is_found_and_told_with_how_to_repeat_it(tmp_path):
     """A loader that trusts a file: the campaign must find it."""
     (tmp_path / "sitecustomize.py").write_text(

@@ -15,6 +15,39 @@ from swvp.structures.tree.second_order.features import part_tables
 from swvp.structures.tree.second_order.model import SecondOrder, new_part_model
 from swvp.structures.tree.second_order.parts import Candidates
 
+LINES = [
+    "h.word & m.word",  # no word comes twice in a sentence, so no two trees have the same φ
+    "m.pos & distance",
+    "h.feats & m.pos",
+    "siblings",
+    "h.word & m.word & s.word",
+    "h.pos & m.pos & s.pos",
+    "m.pos & s.pos & distance",
+    "m.feats & s.feats",
+    "g.word & h.word & m.word",
+    "g.pos & h.pos & m.pos[-1]",
+    "g.pos & m.pos & between.pos",
+]
+KINDS = {
+    "any": {"projective": False, "one_root": True},
+    "roots": {"projective": False, "one_root": False},
+    "projective": {"projective": True, "one_root": True},
+    "projective-roots": {"projective": True, "one_root": False},
+}
+RULES = [
+    "csp",
+    "a-wm",
+    "b-wmr:segments",
+    "a-uniform:components:mira",
+    "mira",
+    "a-worst:subtrees",
+    "b-softmin:components:impose",
+    "a-wmr:sqrt",
+    "b-uniform:pairs",
+    "b-optimal:all",
+    "a-softmin:prefixes:mira",
+]
+
 
 class WithMargin(PythonProblem):
     """The generic problem where each gold head must win by a margin: m^J is a violation if w·Δφ ≤ margin · |J|."""

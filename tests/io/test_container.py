@@ -1,6 +1,5 @@
 """Model files: what was written comes back, and nothing else is taken for a model."""
 
-import json
 import os
 import struct
 import subprocess
@@ -10,9 +9,10 @@ import zlib
 import numpy as np
 import pytest
 
+from helpers.containers import ONE, entry, forged, manifest
 from swvp.errors import InputError
 from swvp.io import container
-from swvp.io.container import HEAD, MAGIC, kind_of, padding, read_container, write_container
+from swvp.io.container import HEAD, MAGIC, kind_of, read_container, write_container
 
 META = {"name": "é", "list": [1, 2.5, None], "nested": {"a": True}}
 ARRAYS = {
@@ -87,22 +87,6 @@ def test_random_bytes_are_refused(tmp_path):
                 read_container(tmp_path / "noise", "tagger")
 
 
-def forged(manifest, blocks=b""):
-    """A file with this manifest and a right checksum."""
-    text = manifest if isinstance(manifest, bytes) else json.dumps(manifest).encode()
-    head = HEAD.pack(MAGIC, 1, zlib.crc32(text), len(text)) + text
-    return head + b"\0" * padding(len(head)) + blocks
-
-
-def entry(**changes):
-    return {"name": "w", "dtype": "<f8", "shape": [1], "crc32": zlib.crc32(struct.pack("<d", 1.0))} | changes
-
-
-def manifest(*entries, kind="tagger", meta=None):
-    return {"kind": kind, "meta": {} if meta is None else meta, "arrays": list(entries)}
-
-
-ONE = struct.pack("<d", 1.0)
 NAN = struct.pack("<d", float("nan"))
 HUGE = struct.pack("<d", 1.7e308)
 ENDLESS = struct.pack("<f", float("inf"))

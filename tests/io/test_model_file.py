@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from test_container import ONE, entry, forged, manifest
 
+from helpers.containers import ONE, entry, forged, manifest
 from swvp import SequenceTagger, UpdateRule
 from swvp.errors import InputError
 from swvp.features.templates import parse_templates

@@ -4,21 +4,13 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from helpers.margins import gamma_of
 from helpers.problems import RememberingChain, as_chain, random_sequences
 from swvp.estimators import StructuredPerceptron
 from swvp.learning.gamma import GAMMAS, choose, impose_condition_2, normalise, weigh, weighted_margin
 from swvp.learning.perceptron import run_epochs
 from swvp.learning.rule import as_rule
 from swvp.structures.chain.indicator import new_model
-
-
-def gamma_of(scheme, margins, beta=1.0, zero=1e-10, right=0):
-    """The γ of some margins, scaled to sum 1 (or all 0)."""
-    margins = np.array(margins, float)
-    gamma = np.full(len(margins), np.nan)
-    weigh(GAMMAS.index(scheme), float(beta), margins, len(margins), right, zero, gamma)
-    normalise(gamma, len(margins))
-    return gamma
 
 
 def chosen(margins, *, aggressive):

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from test_attributes import BARRIERS, PlainTagger, as_problem, random_examples, started
 
+from helpers.plain_tagger import BARRIERS, PlainTagger, as_problem, random_examples, started
 from helpers.problems import PlainChain, RememberingChain, as_chain, random_sequences
 from helpers.twin import train, train_k_best
 from swvp import SequenceTagger, theory

@@ -4,8 +4,8 @@ import warnings
 
 import numpy as np
 import pytest
-from test_gamma import gamma_of
 
+from helpers.margins import gamma_of
 from helpers.problems import as_chain, random_sequences
 from helpers.trees import toy
 from swvp import DependencyParser, SequenceTagger

@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-import test_arcs
-import test_tree_second_order
 
-from helpers import part_treebanks
+from helpers import arc_treebanks, part_treebanks
 from helpers.problems import as_chain
 from swvp.estimators import StructuredPerceptron
 from swvp.learning.epoch import COUNTS
@@ -19,7 +17,7 @@ from swvp.structures.exact import GRID, averaged, grid_of, on_grid
 from swvp.structures.generic import PythonModel, PythonProblem
 from swvp.structures.tree.reference.parts import parts_of
 
-RULES = [rule for rule in test_arcs.RULES if rule != "mira:3"]  # with ties, which outputs are the k best is open
+RULES = [rule for rule in arc_treebanks.RULES if rule != "mira:3"]  # with ties, which outputs are the k best is open
 
 
 class Follower:
@@ -54,12 +52,12 @@ def train_in_step(problem, model, follower, X, Y, rule, epochs=3):
     return plain_model, counts[0]
 
 
-@test_arcs.every_pruning
-@test_arcs.every_kind
+@arc_treebanks.every_pruning
+@arc_treebanks.every_kind
 @pytest.mark.parametrize("rule", RULES)
 def test_first_order_kernels_and_definition_agree_from_zero(rule, projective, one_root, prune):
     rng = np.random.default_rng([RULES.index(rule), projective, one_root, prune, 1])
-    both = test_arcs.Both(rng, projective=projective, one_root=one_root, prune=prune)
+    both = arc_treebanks.Both(rng, projective=projective, one_root=one_root, prune=prune)
     both.model.w[:] = 0.0
 
     def key(x, w, y):
@@ -76,11 +74,11 @@ def test_first_order_kernels_and_definition_agree_from_zero(rule, projective, on
 
 
 @pytest.mark.parametrize("share", [1.0, 0.4], ids=["all-heads", "candidates"])
-@pytest.mark.parametrize("kind", test_tree_second_order.KINDS)
-@pytest.mark.parametrize("rule", test_tree_second_order.RULES)
+@pytest.mark.parametrize("kind", part_treebanks.KINDS)
+@pytest.mark.parametrize("rule", part_treebanks.RULES)
 def test_second_order_kernels_and_definition_agree_from_zero(rule, kind, share):
-    rng = np.random.default_rng([test_tree_second_order.RULES.index(rule), share < 1, 2])
-    both = part_treebanks.Both(rng, test_tree_second_order.LINES, share=share, **test_tree_second_order.KINDS[kind])
+    rng = np.random.default_rng([part_treebanks.RULES.index(rule), share < 1, 2])
+    both = part_treebanks.Both(rng, part_treebanks.LINES, share=share, **part_treebanks.KINDS[kind])
 
     def key(x, w, y):
         scores = both.plain.scores(x, w)

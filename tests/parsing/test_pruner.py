@@ -6,8 +6,8 @@ import json
 
 import numpy as np
 import pytest
-from test_tree_decoders import every_kind
 
+from helpers.tree_decoders import every_kind
 from helpers.trees import heads_only, toy
 from swvp.errors import InputError
 from swvp.features.arc_templates import PRESETS, parse_arc_templates

@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from test_tree_second_order import KINDS, LINES
 
 from helpers import part_treebanks
+from helpers.part_treebanks import KINDS, LINES
 from helpers.trees import toy
 from swvp import DependencyParser
 from swvp.errors import InputError

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from test_tree_decoders import all_trees, every_kind
 
+from helpers.tree_decoders import all_trees, every_kind
 from helpers.treebanks import arcs_of, as_arcs, keys_of, random_sentence
 from swvp.features.arc_templates import PRESETS, parse_arc_templates
 from swvp.structures.tree.first_order.features import new_room

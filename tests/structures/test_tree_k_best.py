@@ -6,8 +6,8 @@ import itertools
 
 import numpy as np
 import pytest
-from test_tree_decoders import WAYS, all_trees, decode, every_kind, matrix
 
+from helpers.tree_decoders import WAYS, all_trees, decode, every_kind, matrix
 from swvp.structures.tree.decoding.k_best import k_best, tree_score
 from swvp.structures.tree.reference.trees import is_projective, is_tree
 

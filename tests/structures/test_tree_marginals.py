@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import logsumexp
-from test_tree_decoders import WAYS, all_trees, every_kind, matrix
 
+from helpers.tree_decoders import WAYS, all_trees, every_kind, matrix
 from swvp.structures.tree.sums import matrix_tree as elimination
 from swvp.structures.tree.sums.inside_outside import projective_logarithms
 from swvp.structures.tree.sums.inside_outside_products import projective_products

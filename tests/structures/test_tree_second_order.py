@@ -3,47 +3,15 @@
 import numpy as np
 import pytest
 
-from helpers.part_treebanks import Both
+from helpers.part_treebanks import KINDS, LINES, RULES, Both
 from swvp.errors import InputError
 from swvp.learning.perceptron import run_epochs
 from swvp.learning.rule import as_rule
 from swvp.structures import operations
 from swvp.structures.tree.second_order.model import new_part_model, predict_parts
 
-LINES = [
-    "h.word & m.word",  # no word comes twice in a sentence, so no two trees have the same φ
-    "m.pos & distance",
-    "h.feats & m.pos",
-    "siblings",
-    "h.word & m.word & s.word",
-    "h.pos & m.pos & s.pos",
-    "m.pos & s.pos & distance",
-    "m.feats & s.feats",
-    "g.word & h.word & m.word",
-    "g.pos & h.pos & m.pos[-1]",
-    "g.pos & m.pos & between.pos",
-]
-KINDS = {
-    "any": {"projective": False, "one_root": True},
-    "roots": {"projective": False, "one_root": False},
-    "projective": {"projective": True, "one_root": True},
-    "projective-roots": {"projective": True, "one_root": False},
-}
 every_kind = pytest.mark.parametrize("kind", KINDS)
 every_share = pytest.mark.parametrize("share", [1.0, 0.4], ids=["all-heads", "candidates"])
-RULES = [
-    "csp",
-    "a-wm",
-    "b-wmr:segments",
-    "a-uniform:components:mira",
-    "mira",
-    "a-worst:subtrees",
-    "b-softmin:components:impose",
-    "a-wmr:sqrt",
-    "b-uniform:pairs",
-    "b-optimal:all",
-    "a-softmin:prefixes:mira",
-]
 
 
 def both_of(seed, kind, **given):

@@ -12,10 +12,10 @@ import time
 
 import pytest
 from rich.console import Console
-from test_parsing_summary import run, study, two_banks
-from test_report import Page
 from typer.testing import CliRunner
 
+from helpers.pages import Page
+from helpers.parsing_results import run, study, two_banks
 from helpers.trees import conllu, toy
 from swvp.cli import app
 from swvp.studies.parsing import page as html

@@ -5,12 +5,12 @@ import itertools
 import re
 import shlex
 from concurrent.futures import ThreadPoolExecutor
-from html.parser import HTMLParser
 
 import matplotlib
 import pytest
 from typer.testing import CliRunner
 
+from helpers.pages import Page
 from swvp.cli import app
 from swvp.studies.synthetic import page as html
 from swvp.studies.synthetic import plots
@@ -74,32 +74,6 @@ def study(last, averaged=None, *, setups=(1,), datasets=2, betas=(0.5, 2.0), epo
 def said(results, about):
     """What the summary says about something, with plain spaces."""
     return dict(sentences.words(results, summarise(results)))[about].replace("\u00a0", " ")
-
-
-class Page(HTMLParser):
-    """The tags, attributes and table rows of a page; fails on tags that do not match."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.attributes, self.rows, self.open = [], [], []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag, attributes):
-        self.attributes += [(tag, *attribute) for attribute in attributes]
-        if tag not in ("meta", "img"):
-            self.open.append(tag)
-        if tag == "tr":
-            self.rows.append([])
-        if tag in ("td", "th"):
-            self.rows[-1].append("")
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if {"td", "th"} & set(self.open):
-            self.rows[-1][-1] += data
 
 
 def test_the_page_takes_nothing_from_outside(page):

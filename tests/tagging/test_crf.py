@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.special import logsumexp
-from test_attributes import ATTRIBUTES, BARRIERS, LABELS, LONGEST, PlainTagger, as_problem, random_examples
 
+from helpers.plain_tagger import ATTRIBUTES, BARRIERS, LABELS, LONGEST, PlainTagger, as_problem, random_examples
 from swvp.errors import InputError
 from swvp.structures import operations
 from swvp.structures.chain.attributes import new_model

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp, softmax
 from sklearn.exceptions import NotFittedError
-from test_tagger import entities
 
+from helpers.taggers import entities
 from swvp import SequenceTagger
 from swvp.errors import InputError
 from swvp.io.container import read_container, write_container

@@ -10,45 +10,15 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 
+from helpers.taggers import broken_iob2, entities, sentences, tagger
 from swvp import SequenceTagger
 from swvp.errors import InputError
 from swvp.io.container import read_container, write_container
-
-WORDS = {"the": "D", "a": "D", "dog": "N", "cat": "N", "barks": "V", "sleeps": "V", "quietly": "R"}
-
-
-def sentences(rng, *, ragged=True, count=40):
-    patterns = [["D", "N", "V"], ["D", "N", "V", "R"], ["N", "V"], ["R"]] if ragged else [["D", "N", "V"]]
-    by_tag = {tag: [word for word in WORDS if WORDS[word] == tag] for tag in "DNVR"}
-    y = [list(patterns[rng.integers(len(patterns))]) for _ in range(count)]
-    return [[str(rng.choice(by_tag[tag])) for tag in tags] for tags in y], y
 
 
 @pytest.fixture
 def data():
     return sentences(np.random.default_rng(0))
-
-
-def tagger(**options):
-    return SequenceTagger(**{"epochs": 5, "random_state": 0} | options)
-
-
-def entities(rng, count=60):
-    """Names of one to three capitalised words among others, in the scheme IOB2."""
-    X, y = [], []
-    for _ in range(count):
-        words, tags = [], []
-        for _ in range(rng.integers(1, 5)):
-            if rng.random() < 0.5:
-                words.append(str(rng.choice(["went", "to", "and", "saw"])))
-                tags.append("O")
-            else:
-                size, kind = int(rng.integers(1, 4)), str(rng.choice(["PER", "LOC"]))
-                words += [str(rng.choice(["Ann", "Paris", "Lee", "Bonn"])) for _ in range(size)]
-                tags += [f"B-{kind}"] + [f"I-{kind}"] * (size - 1)
-        X.append(words)
-        y.append(tags)
-    return X, y
 
 
 def test_it_learns_what_can_be_learnt(data):
@@ -130,11 +100,6 @@ def test_no_prediction_breaks_the_constraint(constraint):
     free, bound = (tagger(epochs=1, constraint=name, features=["word[0]"]).fit(X, y) for name in (None, constraint))
     assert sum(map(broken_iob2, free.predict(X))) > 0
     assert sum(map(broken_iob2, bound.predict(X))) == 0
-
-
-def broken_iob2(labels):
-    pairs = zip(["O", *labels], labels, strict=False)
-    return sum(label[0] == "I" and (previous[0] == "O" or previous[2:] != label[2:]) for previous, label in pairs)
 
 
 def test_bioes_is_kept_to_the_ends_of_a_sentence():

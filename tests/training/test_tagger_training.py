@@ -5,8 +5,8 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
-from test_tagger import broken_iob2, entities, sentences, tagger
 
+from helpers.taggers import broken_iob2, entities, sentences, tagger
 from swvp import SequenceTagger
 from swvp.errors import InputError
 from swvp.evaluation.phrases import evaluate_phrases

@@ -1,16 +1,14 @@
-"""Owns the comparison of two predictions of the same sentences: the difference, its interval, two paired tests.
+"""Paired significance tests of two predictions of the same sentences, on one test set or on several.
 
-A score is Σ right / Σ of over the sentences; what is counted of a sentence is decided by those who compare. Whole
-sentences are drawn, never tokens: the tokens of a sentence are not independent. Sentences with the same counts are one
-group, and only how often a group is drawn is drawn; this changes no distribution, only the time.
-
-Owns the comparison of two predictions on several test sets: of each, of their mean, and p-values of many tests.
+A score is Σ right / Σ total over the sentences; the caller decides what is counted. The tests resample whole sentences,
+because the tokens of a sentence are not independent. Sentences with the same counts form one group, and a sample draws
+only how often each group occurs: this gives the same distribution in less time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +21,7 @@ from swvp.tables import html_table
 __all__ = [
     "MEASURES",
     "Comparison",
+    "Difference",
     "Tested",
     "compare_counts",
     "compare_sets",
@@ -33,9 +32,9 @@ __all__ = [
 
 MEASURES = {"accuracy": "token accuracy", "f1": "phrase F1", "uas": "UAS", "las": "LAS"}
 LEVEL = 0.95
-CELLS = 1 << 20  # drawn at once, to bound the memory
+CELLS = 1 << 20  # random numbers drawn at once, which bounds the memory
 ROUNDING = 1e-12
-MOST_SAMPLES = 10_000_000
+MAX_SAMPLES = 10_000_000
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -43,7 +42,29 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Comparison:
-    """Scores as shares, `difference` = `second` - `first`; the tests are those of the functions of their names."""
+    """Two predictions compared on one test set; scores are shares, not percent.
+
+    Attributes
+    ----------
+    measure : {"accuracy", "f1", "uas", "las"}
+        What is compared.
+    first, second, difference : float
+        The two scores, and second - first.
+    interval : (float, float)
+        The 95 % percentile interval of the difference, from the bootstrap.
+    bootstrap_p, permutation_p : float
+        The two-sided p-values of `paired_bootstrap` and `paired_permutation`.
+    sentences, samples, seed : int
+        The number of sentences, the number of samples of each test, and the seed.
+
+    Examples
+    --------
+    >>> from swvp.evaluation import compare_tags
+    >>> gold = [["N", "V"]] * 20
+    >>> comparison = compare_tags(gold, [["N", "N"]] * 10 + gold[10:], gold)
+    >>> comparison.name, comparison.first, comparison.second
+    ('token accuracy', 0.75, 1.0)
+    """
 
     measure: str
     first: float
@@ -58,15 +79,15 @@ class Comparison:
 
     @property
     def name(self) -> str:
-        """What is compared, in words."""
+        """The measure in words."""
         return MEASURES[self.measure]
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, ready for JSON."""
+        """Return all fields, ready for JSON."""
         return {**asdict(self), "interval": list(self.interval)}
 
     def rows(self) -> list[tuple[str, str]]:
-        """What a table shows, in percent."""
+        """Return the rows of a table, (name, value in percent)."""
         low, high = self.interval
         return [
             ("first", f"{100 * self.first:.2f}"),
@@ -82,7 +103,27 @@ class Comparison:
 
 
 def compare_counts(measure: str, first: Ints, second: Ints, *, samples: int = 10_000, seed: int = 0) -> Comparison:
-    """Compare two predictions by the (right, of) of each sentence."""
+    """Compare two predictions by the (right, total) of each sentence.
+
+    Parameters
+    ----------
+    measure : {"accuracy", "f1", "uas", "las"}
+        What is counted; only for display.
+    first, second : array of int, shape (sentences, 2)
+        The counts of the two predictions.
+    samples, seed : int
+        The number of samples of each test, and the seed of the random draws.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> first, second = np.array([[1, 2]] * 20), np.array([[2, 2]] * 20)
+    >>> compare_counts("accuracy", first, second).difference
+    0.5
+    """
     bootstrap_p, interval = paired_bootstrap(first, second, samples=samples, seed=seed)
     permutation_p = paired_permutation(first, second, samples=samples, seed=seed)
     score_a, score_b = (float(score(counts.sum(axis=0))) for counts in (first, second))
@@ -94,11 +135,30 @@ def compare_counts(measure: str, first: Ints, second: Ints, *, samples: int = 10
 def paired_bootstrap(
     first: Ints, second: Ints, *, samples: int = 10_000, seed: int = 0
 ) -> tuple[float, tuple[float, float]]:
-    """The two-sided p-value and the 95 % interval of the difference d = score(second) - score(first).
+    """Return the two-sided p-value and the 95 % interval of the difference d = score(second) - score(first).
 
-    Each sample draws as many sentences as there are, with replacement, the same for both, and has its difference d*.
-    The interval is from the 2.5 % to the 97.5 % quantile of the d* (percentile interval). For the p-value, the d* are
-    moved to have no difference on the whole: p = (1 + the number of samples with |d* - d| >= |d|) / (1 + samples).
+    Each sample draws as many sentences as there are, with replacement, the same for both predictions, and has a
+    difference d*. The interval reaches from the 2.5 % to the 97.5 % quantile of d* (percentile interval). The p-value
+    centres d* at 0: p = (1 + the number of samples with |d* - d| >= |d|) / (1 + samples).
+
+    Parameters
+    ----------
+    first, second : array of int, shape (sentences, 2)
+        (right, total) of each sentence, for the two predictions.
+    samples, seed : int
+        The number of samples, and the seed of the random draws.
+
+    Returns
+    -------
+    p : float
+    interval : (float, float)
+
+    Examples
+    --------
+    >>> first, second = np.array([[1, 2]] * 30 + [[2, 2]] * 10), np.array([[2, 2]] * 30 + [[1, 2]] * 10)
+    >>> p, (low, high) = paired_bootstrap(first, second)
+    >>> p < 0.01, 0 < low < 0.25 < high
+    (True, True)
     """
     check(first, second, samples, seed)
     drawn = resampled(first, second, samples, np.random.default_rng([seed, 0]))
@@ -107,7 +167,7 @@ def paired_bootstrap(
 
 
 def resampled(first: Ints, second: Ints, samples: int, rng: np.random.Generator) -> Floats:
-    """The differences of samples of the sentences, drawn with replacement."""
+    """Return the difference of each bootstrap sample."""
     groups, sizes = np.unique(np.hstack([first, second]), axis=0, return_counts=True)
     return np.concatenate(
         [
@@ -118,11 +178,24 @@ def resampled(first: Ints, second: Ints, samples: int, rng: np.random.Generator)
 
 
 def paired_permutation(first: Ints, second: Ints, *, samples: int = 10_000, seed: int = 0) -> float:
-    """The two-sided p-value of approximate randomisation.
+    """Return the two-sided p-value of a paired permutation test (approximate randomisation).
 
-    Each sample swaps the two predictions of each sentence with probability 1/2, independently, and has the difference
-    d* = score(second) - score(first) of what comes out: p = (1 + the number of samples with |d*| >= |d|) /
-    (1 + samples), where d is the difference without swaps.
+    Each sample swaps the two predictions of each sentence with probability 1/2, independently, and has a difference
+    d* = score(second) - score(first). Without swaps the difference is d: p = (1 + the number of samples with
+    |d*| >= |d|) / (1 + samples).
+
+    Parameters
+    ----------
+    first, second : array of int, shape (sentences, 2)
+        (right, total) of each sentence, for the two predictions.
+    samples, seed : int
+        The number of samples, and the seed of the random draws.
+
+    Examples
+    --------
+    >>> first, second = np.array([[1, 2]] * 30 + [[2, 2]] * 10), np.array([[2, 2]] * 30 + [[1, 2]] * 10)
+    >>> paired_permutation(first, second) < 0.01
+    True
     """
     check(first, second, samples, seed)
     drawn = swapped(first, second, samples, np.random.default_rng([seed, 1]))
@@ -130,7 +203,7 @@ def paired_permutation(first: Ints, second: Ints, *, samples: int = 10_000, seed
 
 
 def swapped(first: Ints, second: Ints, samples: int, rng: np.random.Generator) -> Floats:
-    """The differences after the predictions of each sentence were swapped with probability 1/2."""
+    """Return the difference of each permutation sample."""
     groups, sizes = np.unique(second - first, axis=0, return_counts=True)
     total = np.concatenate([first.sum(axis=0), second.sum(axis=0)])
     drawn = []
@@ -141,57 +214,75 @@ def swapped(first: Ints, second: Ints, samples: int, rng: np.random.Generator) -
 
 
 def difference(first: Ints, second: Ints) -> Floats:
-    """score(second) - score(first) of all sentences."""
+    """Return score(second) - score(first) of all sentences."""
     return differences(np.concatenate([first.sum(axis=0), second.sum(axis=0)]))
 
 
 def interval_of(drawn: Floats) -> tuple[float, float]:
-    """The percentile interval of what was drawn."""
+    """Return the percentile interval of the sampled differences."""
     low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(low), float(high)
 
 
 def differences(sums: Ints) -> Floats:
-    """score(second) - score(first) of sums (right, of, right, of): first, second; also of a row of each sample."""
+    """Return score(second) - score(first), given (right, total, right, total) of first and second in the last axis."""
     return score(sums[..., 2:]) - score(sums[..., :2])
 
 
 def score(sums: Ints) -> Floats:
-    """right / of; 0 where there is nothing, as conlleval has it."""
-    right, of = sums[..., 0], sums[..., 1]
-    result: Floats = right / np.maximum(of, 1)
+    """Return right / total; 0 where the total is 0, as conlleval does."""
+    right, total = sums[..., 0], sums[..., 1]
+    result: Floats = right / np.maximum(total, 1)
     return result
 
 
 def share_as_large(drawn: Floats, observed: Floats) -> float:
-    """The p-value; the observed difference counts as one more sample, so that it is never 0."""
+    """Return the p-value; the observed difference counts as one more sample, so that it is never 0."""
     large = np.count_nonzero(np.abs(drawn) >= np.abs(observed) - ROUNDING)
     return (1 + int(large)) / (1 + len(drawn))
 
 
 def portions(samples: int, width: int) -> Iterator[int]:
-    """Numbers of samples that sum to all of them, each small enough for the memory."""
+    """Yield numbers of samples that sum to `samples`, each small enough for the memory."""
     most = max(CELLS // width, 1)
     for begin in range(0, samples, most):
         yield min(most, samples - begin)
 
 
 def check(first: Ints, second: Ints, samples: int, seed: int) -> None:
+    """Raise InputError if the arguments of a test cannot be used."""
     if len(first) != len(second):
         raise InputError(f"{len(first)} sentences in the first prediction, {len(second)} in the second")
     if not len(first):
         raise InputError("no sentence to compare")
     if isinstance(samples, bool) or samples < 1:
         raise InputError(f"samples must be at least 1, not {shown(samples)}")
-    if samples > MOST_SAMPLES:
-        raise InputError(f"samples must be at most {MOST_SAMPLES:,}, not {shown(samples)}")
+    if samples > MAX_SAMPLES:
+        raise InputError(f"samples must be at most {MAX_SAMPLES:,}, not {shown(samples)}")
     if seed < 0:
         raise InputError(f"seed must be at least 0, not {seed}")
 
 
 @dataclass(frozen=True)
-class Tested:
-    """second - first as a share, its 95 % interval, its p-value, and the p-value corrected for the number of sets."""
+class Difference:
+    """The difference of two scores on one of several test sets, or of their means; scores are shares.
+
+    Attributes
+    ----------
+    difference : float
+        second - first.
+    interval : (float, float)
+        Its 95 % percentile interval.
+    p : float
+        The two-sided p-value of the permutation test.
+    corrected : float
+        The p-value corrected for the number of test sets by Holm's method; p itself for the mean.
+
+    Examples
+    --------
+    >>> Difference(0.02, (0.01, 0.03), p=0.01, corrected=0.03).corrected
+    0.03
+    """
 
     difference: float
     interval: tuple[float, float]
@@ -199,17 +290,39 @@ class Tested:
     corrected: float
 
 
+Tested = Difference
+
+
 def compare_sets(
     pairs: Sequence[tuple[Ints, Ints]], *, samples: int = 10_000, seed: int = 0
-) -> tuple[list[Tested], Tested]:
-    """Compare two predictions on several test sets by the (right, of) of each sentence: on each, and on the mean.
+) -> tuple[list[Difference], Difference]:
+    """Compare two predictions on several test sets: on each, and by the mean of their scores.
 
-    p is that of approximate randomisation, the interval that of the percentile bootstrap, as above;
-    those of sets are corrected by Holm's method. For the mean, in which each set counts the same whatever its size,
-    sentences are swapped and drawn within their own set. So it speaks of other sentences of these sets, not of others.
+    The p-value is that of the permutation test, the interval that of the bootstrap. The p-values of the sets are
+    corrected by Holm's method. In the mean each set has the same weight, whatever its size, and sentences are swapped
+    and drawn within their set: the result is about other sentences of these sets, not about other sets.
+
+    Parameters
+    ----------
+    pairs : sequence of (array, array)
+        For each test set (right, total) of each sentence, for the two predictions; see `sentence_counts`.
+    samples, seed : int
+        The number of samples of each test, and the seed of the random draws.
+
+    Returns
+    -------
+    sets : list of Difference
+    mean : Difference
+
+    Examples
+    --------
+    >>> first, second = np.array([[1, 2]] * 20), np.array([[2, 2]] * 20)
+    >>> sets, mean = compare_sets([(first, second), (first, first)])
+    >>> [each.difference for each in sets], mean.difference
+    ([0.5, 0.0], 0.25)
     """
     if not pairs:
-        raise InputError("no test set to compare on")
+        raise InputError("no test set to compare on; give at least one pair of counts")
     observed, shuffled, drawn = [], [], []
     for k, (first, second) in enumerate(pairs):
         check(first, second, samples, seed)
@@ -217,32 +330,41 @@ def compare_sets(
         observed.append(difference(first, second))
         drawn.append(resampled(first, second, samples, np.random.default_rng([seed, 2, k])))
         shuffled.append(swapped(first, second, samples, np.random.default_rng([seed, 3, k])))
-    found = [tested(*each) for each in zip(observed, shuffled, drawn, strict=True)]
-    corrected = holm([each.p for each in found])
-    sets = [Tested(each.difference, each.interval, each.p, p) for each, p in zip(found, corrected, strict=True)]
+    sets = [tested(*each) for each in zip(observed, shuffled, drawn, strict=True)]
+    corrected = holm([each.p for each in sets])
+    sets = [replace(each, corrected=p) for each, p in zip(sets, corrected, strict=True)]
     return sets, tested(np.mean(observed, axis=0), np.mean(shuffled, axis=0), np.mean(drawn, axis=0))
 
 
-def tested(observed: Floats, shuffled: Floats, drawn: Floats) -> Tested:
+def tested(observed: Floats, shuffled: Floats, drawn: Floats) -> Difference:
+    """Return the observed difference with its p-value from permutation samples and its interval from bootstrap ones."""
     p = share_as_large(shuffled, observed)
-    return Tested(float(observed), interval_of(drawn), p, p)
+    return Difference(float(observed), interval_of(drawn), p, p)
 
 
 def lean(first: Ints, second: Ints) -> tuple[Ints, Ints]:
-    """Counts with the same differences, and fewer different ones where both are out of as many."""
+    """Return counts with the same differences; where totals agree, fewer distinct ones, which makes tests faster."""
     if (first[:, 1] != second[:, 1]).any():
         return first, second
     return np.stack([0 * first[:, 0], first[:, 1]], 1), np.stack([second[:, 0] - first[:, 0], first[:, 1]], 1)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """P-values of a family of tests, each raised so that a false alarm among all of them is as rare as told.
+    """Return the p-values of several tests, corrected by Holm's method.
 
+    The probability of at least one false positive among all tests is then at most the level of each.
+
+    Parameters
+    ----------
+    p_values : sequence of float
+
+    Examples
+    --------
     >>> [round(p, 2) for p in holm([0.01, 0.04, 0.03])]
     [0.03, 0.06, 0.06]
     """
-    result, least = [0.0] * len(p_values), 0.0
+    corrected, least = [0.0] * len(p_values), 0.0
     for rank, k in enumerate(sorted(range(len(p_values)), key=lambda k: p_values[k])):
         least = max(least, min(1.0, (len(p_values) - rank) * p_values[k]))
-        result[k] = least
-    return result
+        corrected[k] = least
+    return corrected

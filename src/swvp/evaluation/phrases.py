@@ -1,4 +1,4 @@
-"""Owns the scores of taggers: token accuracy, and phrases as conlleval counts them.
+"""Phrases in label sequences, scored as conlleval scores them; token accuracy.
 
 A phrase is a type with its first and last token. conlleval reads IOB1, IOB2, IOE and BIOES alike: a phrase begins
 where the prefix says so, where the type changes, or at an I after O, and ends likewise; it never crosses sentences.
@@ -35,7 +35,25 @@ Labels = Iterable[Sequence[str]]
 
 
 class PhraseScores(NamedTuple):
-    """What conlleval prints."""
+    """The scores that conlleval prints; `str` of it is conlleval's text.
+
+    Attributes
+    ----------
+    tokens, right_tokens : int
+        All tokens, and those with the right label.
+    total : Counts
+        The phrases of all types.
+    by_type : dict of str to Counts
+        The phrases of each type, sorted by type.
+
+    Examples
+    --------
+    >>> scores = evaluate_phrases([["B-NP", "I-NP", "O"]], [["B-NP", "O", "O"]])
+    >>> print(scores)
+    processed 3 tokens with 1 phrases; found: 1 phrases; correct: 0.
+    accuracy:  66.67%; precision:   0.00%; recall:   0.00%; FB1:   0.00
+                   NP: precision:   0.00%; recall:   0.00%; FB1:   0.00  1
+    """
 
     tokens: int
     right_tokens: int
@@ -54,7 +72,7 @@ class PhraseScores(NamedTuple):
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
-        """The phrases of all types and of each."""
+        """Return the counts and scores of all phrases and of each type, ready for JSON."""
         return {
             **self.total.as_dict(),
             "by_type": {kind: counts.as_dict() for kind, counts in self.by_type.items()},
@@ -68,12 +86,14 @@ def scores(counts: Counts) -> str:
 
 
 def phrases(labels: Sequence[str]) -> list[tuple[str, int, int]]:
-    """The phrases of one sentence as (type, first token, token after the last).
+    """Return the phrases of one sentence as (type, first token, token after the last).
 
+    Examples
+    --------
     >>> phrases(["B-NP", "I-NP", "O", "I-VP", "I-NP"])
     [('NP', 0, 2), ('VP', 3, 4), ('NP', 4, 5)]
     """
-    found = []
+    spans = []
     begin, previous, previous_type = -1, "O", ""
     for k, label in enumerate([*labels, "O"]):
         prefix, _, kind = label.partition("-")
@@ -81,19 +101,35 @@ def phrases(labels: Sequence[str]) -> list[tuple[str, int, int]]:
         prefix = "B" if single else prefix
         changed = kind != previous_type
         if begin >= 0 and ((previous, prefix) in ENDS or (previous != "O" and changed)):
-            found.append((previous_type, begin, k))
+            spans.append((previous_type, begin, k))
             begin = -1
         if (previous, prefix) in BEGINS or (prefix not in ("O", ".") and changed):
             begin = k
         if single:
-            found.append((kind, k, k + 1))
+            spans.append((kind, k, k + 1))
             begin, prefix, kind = -1, "O", ""
         previous, previous_type = prefix, kind
-    return found
+    return spans
 
 
 def evaluate_phrases(gold: Labels, predicted: Labels) -> PhraseScores:
-    """Precision, recall and F1 of phrases, as conlleval gives them."""
+    """Return precision, recall and F1 of phrases, as conlleval computes them.
+
+    Parameters
+    ----------
+    gold, predicted : iterable of list of str
+        The labels of each sentence, in IOB1, IOB2, IOE or BIOES.
+
+    Returns
+    -------
+    PhraseScores
+
+    Examples
+    --------
+    >>> scores = evaluate_phrases([["B-NP", "I-NP", "O"], ["B-NP"]], [["B-NP", "O", "O"], ["B-NP"]])
+    >>> scores.total, scores.total.f1
+    (Counts(gold=2, predicted=2, correct=1), 0.5)
+    """
     tokens = right = 0
     in_gold: Counter[str] = Counter()
     in_predicted: Counter[str] = Counter()
@@ -112,13 +148,24 @@ def evaluate_phrases(gold: Labels, predicted: Labels) -> PhraseScores:
 
 
 def token_accuracy(gold: Labels, predicted: Labels) -> float:
-    """The share of tokens labelled right; 1 if there is no token."""
+    """Return the share of tokens with the right label; 1 if there is no token.
+
+    Parameters
+    ----------
+    gold, predicted : iterable of list of str
+        The labels of each sentence.
+
+    Examples
+    --------
+    >>> token_accuracy([["N", "V"], ["N"]], [["N", "N"], ["N"]])
+    0.6666666666666666
+    """
     right = [x == y for a, b in paired(gold, predicted) for x, y in zip(a, b, strict=True)]
     return sum(right) / len(right) if right else 1.0
 
 
 def paired(gold: Labels, predicted: Labels) -> list[tuple[Sequence[str], Sequence[str]]]:
-    """The gold and the predicted labels of each sentence; an error if they are not of the same sentences."""
+    """Return the gold and the predicted labels of each sentence; raise InputError if their numbers differ."""
     gold, predicted = list(gold), list(predicted)
     if len(gold) != len(predicted):
         raise InputError(f"{len(gold)} sentences with gold labels and {len(predicted)} with predicted ones")
@@ -129,8 +176,10 @@ def paired(gold: Labels, predicted: Labels) -> list[tuple[Sequence[str], Sequenc
 
 
 def is_phrase_label(label: str) -> bool:
-    """Whether conlleval knows the label: O, or B, I, E or S, alone or with a type.
+    """Return whether conlleval knows the label: O, or B, I, E or S, alone or with a type.
 
+    Examples
+    --------
     >>> [is_phrase_label(label) for label in ("O", "B-NP", "S", "NOUN", "L-NP")]
     [True, True, True, False, False]
     """
@@ -138,8 +187,8 @@ def is_phrase_label(label: str) -> bool:
 
 
 def look_like_phrases(gold: Labels, predicted: Labels = ()) -> bool:
-    """Whether every gold label is one of phrases, and there is a phrase in the gold labels or the predicted ones."""
+    """Return whether all gold labels are phrase labels, and some gold or predicted label begins a phrase."""
     in_gold = {label for sentence in gold for label in sentence}
     in_predicted = {label for sentence in predicted for label in sentence}
-    found = any(label != "O" and is_phrase_label(label) for label in in_gold | in_predicted)
-    return found and all(map(is_phrase_label, in_gold))
+    has_phrase = any(label != "O" and is_phrase_label(label) for label in in_gold | in_predicted)
+    return has_phrase and all(map(is_phrase_label, in_gold))

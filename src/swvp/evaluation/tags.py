@@ -1,11 +1,8 @@
-"""Owns counting the confusions of labels.
+"""Scores of predicted labels, and the comparison of two predictions.
 
-Owns all scores of one prediction as one object: tokens, known and unknown words, sentences, labels, phrases.
-
-Owns the comparison of two predictions of labels: by token accuracy, or by the F1 of phrases.
-
-Counted are, of a sentence's tokens, those labelled right (accuracy); or, of its gold and predicted phrases together,
-those in both, counted twice (F1). The tests are those of `scoring/paired.py`.
+A comparison by accuracy counts, in each sentence, the tokens with the right label out of all tokens. A comparison by F1
+counts the correct phrases twice, out of the gold and the predicted phrases together. `swvp.evaluation.paired` has the
+significance tests.
 """
 
 from __future__ import annotations
@@ -39,12 +36,23 @@ __all__ = [
 
 
 def confusion(gold: Labels, predicted: Labels) -> Confusion:
-    """Count the pairs of labels.
+    """Count how often each gold label was predicted as each label.
 
-    >>> found = confusion([["N", "V", "N"], ["V"]], [["N", "N", "N"], ["N"]])
-    >>> found.labels, found.table()
+    Parameters
+    ----------
+    gold, predicted : iterable of list of str
+        The labels of each sentence.
+
+    Returns
+    -------
+    Confusion
+
+    Examples
+    --------
+    >>> table = confusion([["N", "V", "N"], ["V"]], [["N", "N", "N"], ["N"]])
+    >>> table.labels, table.table()
     (['N', 'V'], [[2, 0], [2, 0]])
-    >>> found.confusions()
+    >>> table.confusions()
     [('V', 'N', 2)]
     """
     counts: Counter[tuple[str, str]] = Counter()
@@ -55,10 +63,24 @@ def confusion(gold: Labels, predicted: Labels) -> Confusion:
 
 @dataclass(frozen=True)
 class TagScores:
-    """What `evaluate_tags` finds.
+    """The scores that `evaluate_tags` computes; a notebook shows them as tables.
 
-    `known` and `unknown` are the tokens whose word is, or is not, in the training data; None if that was not told.
-    A sentence is right if all its tokens are. `phrases` is None for labels that are not those of phrases.
+    Attributes
+    ----------
+    tokens, sentences : Share
+        Right tokens, and sentences with only right tokens.
+    known, unknown : Share or None
+        Right tokens whose word is, or is not, in the training data; None if the known words were not given.
+    confusion : Confusion
+        How often each gold label was predicted as each label.
+    phrases : PhraseScores or None
+        The scores of phrases; None if the labels are not phrase labels.
+
+    Examples
+    --------
+    >>> scores = evaluate_tags([["N", "V"], ["N"]], [["N", "N"], ["N"]])
+    >>> scores.tokens, scores.by_label["N"].precision
+    (Share(right=2, total=3), 0.6666666666666666)
     """
 
     tokens: Share
@@ -70,22 +92,22 @@ class TagScores:
 
     @property
     def accuracy(self) -> float:
-        """The share of tokens labelled right."""
+        """The share of tokens with the right label."""
         return self.tokens.value
 
     @property
     def by_label(self) -> dict[str, Counts]:
-        """Precision, recall and F1 of the tokens of each label."""
+        """The `Counts` of the tokens of each label: precision, recall and F1."""
         return self.confusion.by_label()
 
     def shares(self) -> list[tuple[str, Share]]:
-        """What there is of tokens, known words, unknown words and sentences, with their names."""
+        """Return (name, share) of tokens, known words, unknown words and sentences, without those that are None."""
         known = [("known words", self.known), ("unknown words", self.unknown)]
         rows = [("tokens", self.tokens), *known, ("sentences", self.sentences)]
         return [(name, share) for name, share in rows if share is not None]
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, ready for JSON; `confusions` are the wrong pairs of labels, the most frequent first."""
+        """Return all scores, ready for JSON; `confusions` has the wrong pairs of labels, the most frequent first."""
         return {
             "tokens": self.tokens.as_dict(),
             "known": None if self.known is None else self.known.as_dict(),
@@ -124,11 +146,30 @@ def evaluate_tags(
     known: Collection[str] | None = None,
     phrases: bool | None = None,
 ) -> TagScores:
-    """All scores of a prediction.
+    """Score predicted labels.
 
-    `known` are the words of the training data; with them, `words` (those of each sentence) are needed. `phrases`
-    says whether the labels are those of phrases (B-NP, I-NP, O …); by default that is seen from the labels.
+    Parameters
+    ----------
+    gold, predicted : iterable of list of str
+        The labels of each sentence.
+    words : iterable of list of str, optional
+        The words of each sentence; required with `known`.
+    known : collection of str, optional
+        The words of the training data: known and unknown words are then scored separately.
+    phrases : bool, optional
+        Whether the labels are phrase labels (B-NP, I-NP, O …). By default the labels decide.
 
+    Returns
+    -------
+    TagScores
+
+    Raises
+    ------
+    InputError
+        If gold labels, predicted labels or words have different lengths.
+
+    Examples
+    --------
     >>> gold, predicted = [["N", "V"], ["N"]], [["N", "N"], ["N"]]
     >>> scores = evaluate_tags(gold, predicted, words=[["ann", "left"], ["bo"]], known={"ann"})
     >>> scores.tokens, scores.known, scores.unknown, scores.sentences
@@ -140,32 +181,37 @@ def evaluate_tags(
     tokens = Share(sum(map(sum, right)), sum(map(len, right)))
     if phrases is None:
         phrases = look_like_phrases(gold, predicted)
-    seen = None if known is None else by_knowledge(right, words, known)
+    known_share = None if known is None else known_words_share(right, words, known)
     return TagScores(
         tokens=tokens,
         sentences=Share(sum(map(all, right)), len(right)),
-        known=seen,
-        unknown=None if seen is None else Share(tokens.right - seen.right, tokens.total - seen.total),
+        known=known_share,
+        unknown=None if known_share is None else rest_of(tokens, known_share),
         confusion=confusion(gold, predicted),
         phrases=evaluate_phrases(gold, predicted) if phrases else None,
     )
 
 
-def by_knowledge(right: list[list[bool]], words: Iterable[Sequence[str]] | None, known: Collection[str]) -> Share:
-    """The tokens whose words are known."""
+def known_words_share(right: list[list[bool]], words: Iterable[Sequence[str]] | None, known: Collection[str]) -> Share:
+    """Return the share of right tokens among those whose word is known."""
     if words is None:
-        raise InputError("known words are given, but not the words of the sentences")
+        raise InputError("known words are given, but not the words of the sentences; give words too")
     words = list(words)
     if list(map(len, words)) != list(map(len, right)):
         raise InputError("the words and the labels are not of the same sentences")
     known = frozenset(known)
-    of_known = [
-        good
+    right_known = [
+        is_right
         for sentence, marks in zip(words, right, strict=True)
-        for word, good in zip(sentence, marks, strict=True)
+        for word, is_right in zip(sentence, marks, strict=True)
         if word in known
     ]
-    return Share(sum(of_known), len(of_known))
+    return Share(sum(right_known), len(right_known))
+
+
+def rest_of(whole: Share, part: Share) -> Share:
+    """Return the share of what is not in the part."""
+    return Share(whole.right - part.right, whole.total - part.total)
 
 
 TAG_MEASURES = ("accuracy", "f1")
@@ -180,11 +226,28 @@ def compare_tags(
     samples: int = 10_000,
     seed: int = 0,
 ) -> Comparison:
-    """Compare two predictions by token accuracy (`accuracy`) or phrase F1 (`f1`).
+    """Compare two predictions of labels by a paired bootstrap and a paired permutation test.
 
+    Parameters
+    ----------
+    gold, first, second : iterable of list of str
+        The labels of each sentence: the gold ones and the two predictions.
+    measure : {"accuracy", "f1"}
+        Token accuracy, or the F1 of phrases.
+    samples : int
+        The number of samples of each test.
+    seed : int
+        The seed of the random draws.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
     >>> gold = [["N", "V"]] * 20
-    >>> found = compare_tags(gold, [["N", "N"]] * 10 + [["N", "V"]] * 10, gold)
-    >>> found.difference, found.permutation_p < 0.01
+    >>> comparison = compare_tags(gold, [["N", "N"]] * 10 + [["N", "V"]] * 10, gold)
+    >>> comparison.difference, comparison.permutation_p < 0.01
     (0.25, True)
     """
     gold = list(gold)
@@ -193,8 +256,17 @@ def compare_tags(
 
 
 def sentence_counts(gold: Labels, predicted: Labels, measure: str = "accuracy") -> Ints:
-    """(right, of) of each sentence; see above.
+    """Return (right, total) of each sentence: an array of shape (sentences, 2).
 
+    Parameters
+    ----------
+    gold, predicted : iterable of list of str
+        The labels of each sentence.
+    measure : {"accuracy", "f1"}
+        Right tokens of all tokens; or twice the correct phrases, of the gold and predicted phrases together.
+
+    Examples
+    --------
     >>> sentence_counts([["B-X", "O"]], [["B-X", "B-X"]], "accuracy").tolist()
     [[1, 2]]
     >>> sentence_counts([["B-X", "O"]], [["B-X", "B-X"]], "f1").tolist()

@@ -1,6 +1,6 @@
-"""Owns what scores of trees are counted in: tokens with the right head and label, of all tokens and of groups.
+"""Results of scoring trees: tokens with the right head and label, of all tokens and of groups of tokens.
 
-Owns all scores of predicted trees as one object; what is counted is said in `evaluate.py`.
+`swvp.evaluation.trees` computes them, and says which tokens each score counts.
 """
 
 from __future__ import annotations
@@ -21,17 +21,31 @@ Ints = NDArray[np.int64]
 
 
 def share(right: int | None, total: int) -> float | None:
-    """right / total; 1 if there is nothing to get wrong, None if it was not counted."""
+    """Return right / total; 1 if the total is 0, None if `right` was not counted."""
     if right is None:
         return None
     return right / total if total else 1.0
 
 
 class Attachment(NamedTuple):
-    """The tokens that are scored, and those of them with the right head, the right label, both.
+    """How many tokens have the right head, the right label, and both.
 
-    `sentences` have a scored token; `exact_heads` of them have only right heads, `exact_both` only right heads and
-    labels. What is about labels is None if there are none.
+    Attributes
+    ----------
+    tokens : int
+        The scored tokens.
+    heads, labels, both : int
+        Those with the right head, the right label, and both; None instead of counts of labels if there are no labels.
+    sentences : int
+        The sentences with at least one scored token.
+    exact_heads, exact_both : int
+        Those in which all heads, or all heads and labels, are right; `exact_both` is None if there are no labels.
+
+    Examples
+    --------
+    >>> scores = Attachment(tokens=4, heads=3, labels=2, both=2, sentences=1, exact_heads=0, exact_both=0)
+    >>> scores.uas, scores.las
+    (0.75, 0.5)
     """
 
     tokens: int
@@ -68,15 +82,26 @@ class Attachment(NamedTuple):
         return share(self.exact_both, self.sentences)
 
     def as_dict(self) -> dict[str, Any]:
-        """The counts and the shares made of them."""
+        """Return the counts and the scores computed from them, ready for JSON."""
         shares = ("uas", "las", "label_accuracy", "exact_uas", "exact_las")
         return {**self._asdict(), **{name: getattr(self, name) for name in shares}}
 
 
 class Group(NamedTuple):
-    """Tokens of a kind: in the gold trees, in the prediction, and the gold ones with the right head, and label too.
+    """The tokens of a kind, such as those with one label; scores of no tokens are None.
 
-    Shares of nothing are None.
+    Attributes
+    ----------
+    gold, predicted : int
+        How many tokens are of the kind in the gold trees, and in the prediction.
+    heads, both : int
+        How many of the gold ones have the right head, and the right head and label; `both` is None without labels.
+
+    Examples
+    --------
+    >>> group = Group(gold=4, predicted=2, heads=2, both=1)
+    >>> group.uas, group.las, group.precision
+    (0.5, 0.25, 1.0)
     """
 
     gold: int
@@ -86,34 +111,36 @@ class Group(NamedTuple):
 
     @property
     def uas(self) -> float | None:
+        """The share of gold tokens with the right head."""
         return share(self.heads, self.gold) if self.gold else None
 
     @property
     def las(self) -> float | None:
+        """The share of gold tokens with the right head and label."""
         return share(self.both, self.gold) if self.gold else None
 
     @property
     def precision(self) -> float | None:
-        """The share of predicted tokens of the kind with the right head, if these are of the kind in gold too."""
+        """The share of predicted tokens that are gold tokens with the right head."""
         return share(self.heads, self.predicted) if self.predicted else None
 
     @property
     def labelled_precision(self) -> float | None:
-        """The same, with the right label too."""
+        """The share of predicted tokens that are gold tokens with the right head and label."""
         return share(self.both, self.predicted) if self.predicted else None
 
     @property
     def wrong(self) -> int:
-        """The gold tokens that are not right in everything there is."""
+        """How many gold tokens have a wrong head or label."""
         return self.gold - (self.heads if self.both is None else self.both)
 
     def as_dict(self) -> dict[str, Any]:
-        """The counts and the shares made of them."""
+        """Return the counts and the scores computed from them, ready for JSON."""
         return {**self._asdict(), "uas": self.uas, "las": self.las}
 
 
 def attachment(offsets: Ints, scored: Bools | None, heads: Bools, labels: Bools | None) -> Attachment:
-    """Count the tokens that are `scored` (all if None), given those with the right head and the right label."""
+    """Count right heads and labels among the `scored` tokens (all if None)."""
     scored = np.ones(len(heads), np.bool_) if scored is None else scored
     both = None if labels is None else heads & labels
     begins = offsets[:-1]
@@ -132,7 +159,7 @@ def attachment(offsets: Ints, scored: Bools | None, heads: Bools, labels: Bools 
 
 
 def groups(names: list[str], gold: Ints, predicted: Ints, heads: Bools, both: Bools | None) -> dict[str, Group]:
-    """The groups that occur; `gold` and `predicted` say which one each token is in, -1 for none."""
+    """Return the groups that occur; `gold` and `predicted` hold the group of each token, -1 for none."""
     size = len(names)
 
     def counts(which: Ints) -> list[int]:
@@ -149,10 +176,10 @@ def groups(names: list[str], gold: Ints, predicted: Ints, heads: Bools, both: Bo
 
 
 class Row(NamedTuple):
-    """A row of a table: UAS and LAS of the gold tokens of a kind; `precision` is of the predicted ones of that kind.
+    """A row of a table: the scores of a group of tokens.
 
-    The precision of arcs is that of their heads, the precision of a label that of head and label; None for tokens that
-    are of the same kind in gold and prediction.
+    `precision` is that of heads in tables of arcs, and that of heads and labels in tables of labels; None where tokens
+    are in the same group in gold trees and in the prediction.
     """
 
     name: str
@@ -165,12 +192,40 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class TreeScores:
-    """What `evaluate_trees` finds; see above for what is scored.
+    """The scores that `evaluate_trees` computes; a notebook shows them as tables.
 
-    `no_punct` is None if no token has the UPOS PUNCT, `universal` and `clas` if no label is one of UD's content words.
-    The groups are of all tokens, with whole labels: `by_direction` and `by_length` are of arcs, those from the root
-    have no length. `by_label` and `by_upos` begin with the most wrong tokens. `not_projective` has two groups of arcs,
-    those not projective in the gold trees (`gold`) and those in the prediction (`prediction`).
+    Attributes
+    ----------
+    all : Attachment
+        All tokens, labels with their subtypes.
+    no_punctuation : Attachment
+        Without tokens whose form is punctuation.
+    no_punct : Attachment or None
+        Without tokens whose gold UPOS is PUNCT; None if there is no such token.
+    universal : Attachment or None
+        Labels without subtypes; None if no label is one of UD's content words.
+    clas : Counts or None
+        CLAS, the F1 of content words; None as `universal`.
+    roots : Counts
+        The words attached to the root.
+    by_direction, by_length : dict of str to Group
+        Arcs by direction and by length; arcs from the root have no length.
+    by_sentence_length : dict of str to Group
+        Tokens by the length of their sentence.
+    by_label, by_upos : dict of str to Group
+        Tokens by label and by tag; the groups with the most wrong tokens come first.
+    not_projective : dict of str to Group
+        The arcs that are not projective in the gold trees ("gold"), and those in the prediction ("prediction").
+    confusion : Confusion or None
+        How often each gold label was predicted as each label; None without labels.
+
+    Examples
+    --------
+    >>> from swvp.evaluation import evaluate_trees
+    >>> from swvp.io import treebank_of
+    >>> gold = treebank_of([["Ann", "left"]], heads=[[2, 0]])
+    >>> evaluate_trees(gold, gold).roots
+    Counts(gold=1, predicted=1, correct=1)
     """
 
     all: Attachment
@@ -189,16 +244,16 @@ class TreeScores:
 
     @property
     def uas(self) -> float:
-        """Of all tokens."""
+        """The UAS of all tokens."""
         return self.all.uas
 
     @property
     def las(self) -> float | None:
-        """Of all tokens, with whole labels."""
+        """The LAS of all tokens, labels with their subtypes."""
         return self.all.las
 
     def attachments(self) -> list[tuple[str, Attachment]]:
-        """What there is of the scores, with their names."""
+        """Return (name, attachment scores), without those that are None."""
         rows = [
             ("all tokens", self.all),
             ("labels without subtypes", self.universal),
@@ -208,11 +263,11 @@ class TreeScores:
         return [(name, scores) for name, scores in rows if scores is not None]
 
     def tables(self) -> list[tuple[str, list[Row]]]:
-        """What tables show of the groups, with the names of the tables."""
+        """Return (name of a table, its rows) of the groups that are not empty."""
         arcs = rows_of(self.by_direction, "precision")
-        gold, found = self.not_projective["gold"], self.not_projective["prediction"]
-        if gold.gold or found.gold:
-            arcs.append(Row("not projective", gold.uas, gold.las, found.uas, gold.gold, gold.wrong))
+        gold, predicted = self.not_projective["gold"], self.not_projective["prediction"]
+        if gold.gold or predicted.gold:
+            arcs.append(Row("not projective", gold.uas, gold.las, predicted.uas, gold.gold, gold.wrong))
         tables = [
             ("arc", arcs),
             ("length of the arc", rows_of(self.by_length, "precision")),
@@ -223,7 +278,7 @@ class TreeScores:
         return [(name, rows) for name, rows in tables if rows]
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, ready for JSON; `confusions` are the wrong pairs of labels, the most frequent first."""
+        """Return all scores, ready for JSON; `confusions` has the wrong pairs of labels, the most frequent first."""
         scores = {name: getattr(self, name) for name in ("all", "no_punctuation", "no_punct", "universal", "clas")}
         by_kind = ("direction", "length", "sentence_length", "label", "upos")
         tables = {f"by_{kind}": getattr(self, f"by_{kind}") for kind in by_kind}
@@ -257,6 +312,7 @@ class TreeScores:
 
 
 def rows_of(table: dict[str, Group], precision: str | None = None) -> list[Row]:
+    """Return the rows of a table of groups; `precision` names the property of `Group` that they show."""
     return [
         Row(name, one.uas, one.las, getattr(one, precision) if precision else None, one.gold, one.wrong)
         for name, one in table.items()
@@ -264,5 +320,5 @@ def rows_of(table: dict[str, Group], precision: str | None = None) -> list[Row]:
 
 
 def percent(share: float | None) -> str:
-    """A share in percent; a dash if there is none."""
+    """Return a share in percent with two digits; a dash for None."""
     return "–" if share is None else f"{100 * share:.2f}"

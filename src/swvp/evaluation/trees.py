@@ -1,15 +1,18 @@
-"""Owns the check that two treebanks hold the same words, and where they part if not.
+"""Scores of predicted trees, equal to those of the official scorers, and the comparison of two predictions.
 
-Owns the scores of predicted trees, counted as the official scorers count them.
+| tokens, labels | scorer |
+|---|---|
+| all tokens, labels with subtypes | eval07.pl (CoNLL 2007), `eval.pl -p` (CoNLL-X) |
+| without tokens that are only Unicode punctuation | eval.pl, `eval07.pl -p` |
+| without tokens whose gold UPOS is PUNCT | papers on UD |
+| labels without subtypes (nsubj:pass as nsubj); CLAS, the F1 of content words | conll18_ud_eval.py (CoNLL 2018) |
 
-All tokens are scored, labels whole: as eval07.pl (CoNLL 2007) and `eval.pl -p` (CoNLL-X). Without punctuation by form,
-which is every token made of Unicode punctuation only: as eval.pl and `eval07.pl -p`. Without punctuation by tag, which
-is every token whose gold UPOS is PUNCT: as papers on UD do. Labels without subtypes, nsubj:pass as nsubj, and CLAS, the
-F1 of content words: as conll18_ud_eval.py (CoNLL 2018) on the same words. UAS is the same with and without subtypes.
+UAS is the same with and without subtypes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,11 +27,23 @@ from swvp.io.table import Column
 from swvp.parsing.checks import Ints, positions, sizes
 from swvp.parsing.treebank import Treebank
 
-__all__ = ["TreeScores", "check_same_words", "compare_trees", "evaluate_trees", "is_punctuation"]
+__all__ = [
+    "TREE_MEASURES",
+    "TreeScores",
+    "attachment_counts",
+    "check_same_words",
+    "compare_trees",
+    "evaluate_trees",
+    "is_punctuation",
+]
+
+Heads = NDArray[np.int32]
+
+TREE_MEASURES = ("uas", "las")
 
 
 def check_same_words(gold: Treebank, predicted: Treebank) -> None:
-    """An error that names the first place where words, lengths or numbers of sentences differ."""
+    """Raise InputError, with the first place where they differ, if two treebanks do not have the same sentences."""
     a, b = words_of(gold), words_of(predicted)
     if np.array_equal(a, b) and np.array_equal(gold.offsets, predicted.offsets):
         return
@@ -52,11 +67,13 @@ def check_same_words(gold: Treebank, predicted: Treebank) -> None:
 
 
 def words_of(treebank: Treebank) -> NDArray[np.object_]:
+    """Return the word of each token."""
     result: NDArray[np.object_] = np.array(treebank.words.strings, object)[treebank.words.ids]
     return result
 
 
 def counted(number: int, what: str) -> str:
+    """Return a number with its noun, in the plural if the number is not 1."""
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
@@ -76,18 +93,34 @@ DIRECTIONS = ["root", "head before", "head after"]
 
 
 def evaluate_trees(gold: Treebank, predicted: Treebank) -> TreeScores:
-    """All scores of predicted trees; both treebanks must have the same words.
+    """Score predicted trees.
 
-    >>> from swvp.parsing.treebank import treebank_of
+    Parameters
+    ----------
+    gold, predicted : Treebank
+        Trees of the same words. Without labels in both, only heads are scored.
+
+    Returns
+    -------
+    TreeScores
+
+    Raises
+    ------
+    InputError
+        If the words differ, or a treebank has no heads.
+
+    Examples
+    --------
+    >>> from swvp.io import treebank_of
     >>> gold = treebank_of([["Ann", "left"]], heads=[[2, 0]], labels=[["nsubj", "root"]])
-    >>> found = treebank_of([["Ann", "left"]], heads=[[2, 0]], labels=[["obj", "root"]])
-    >>> scores = evaluate_trees(gold, found)
+    >>> predicted = treebank_of([["Ann", "left"]], heads=[[2, 0]], labels=[["obj", "root"]])
+    >>> scores = evaluate_trees(gold, predicted)
     >>> scores.uas, scores.las
     (1.0, 0.5)
     """
     check_same_words(gold, predicted)
-    offsets, of, found = gold.offsets, gold.trees, predicted.trees
-    heads = of == found
+    offsets, gold_heads, predicted_heads = gold.offsets, gold.trees, predicted.trees
+    heads = gold_heads == predicted_heads
     right_labels = both = universal = clas = confused = None
     by_label: dict[str, Group] = {}
     if gold.labels is not None and predicted.labels is not None:
@@ -97,25 +130,30 @@ def evaluate_trees(gold: Treebank, predicted: Treebank) -> TreeScores:
         by_label = worst_first(groups(names, a, b, heads, both))
         confused = confusion_of(names, a, b)
         universal, clas = universal_scores(names, a, b, heads, offsets)
-    own = positions(offsets)
+    modifiers = positions(offsets)
     lengths = np.repeat(sizes(offsets), sizes(offsets))
     by_form = of_strings(gold.words, is_punctuation)
     by_tag = of_strings(gold.upos, PUNCT.__eq__)
     tags = gold.upos.ids.astype(np.int64)
+    gold_roots, predicted_roots = gold_heads == 0, predicted_heads == 0
 
-    def in_bins(bounds: tuple[int, ...], x: Ints, y: Ints) -> dict[str, Group]:
-        return groups(names_of(bounds), binned(bounds, x), binned(bounds, y), heads, both)
+    def by_arc(names: list[str], kind: Callable[[Heads, Ints], Ints]) -> dict[str, Group]:
+        return groups(names, kind(gold_heads, modifiers), kind(predicted_heads, modifiers), heads, both)
 
+    def length_bins(heads: Heads, modifiers: Ints) -> Ints:
+        return binned(ARC_LENGTHS, arc_lengths(heads, modifiers))
+
+    by_length = binned(SENTENCE_LENGTHS, lengths)
     return TreeScores(
         all=attachment(offsets, None, heads, right_labels),
         no_punctuation=attachment(offsets, ~by_form, heads, right_labels),
         no_punct=attachment(offsets, ~by_tag, heads, right_labels) if by_tag.any() else None,
         universal=universal,
         clas=clas,
-        roots=Counts(*(int(np.count_nonzero(roots)) for roots in (of == 0, found == 0, (of == 0) & (found == 0)))),
-        by_direction=groups(DIRECTIONS, direction(of, own), direction(found, own), heads, both),
-        by_length=in_bins(ARC_LENGTHS, arc_lengths(of, own), arc_lengths(found, own)),
-        by_sentence_length=in_bins(SENTENCE_LENGTHS, lengths, lengths),
+        roots=Counts(*(int(np.count_nonzero(a)) for a in (gold_roots, predicted_roots, gold_roots & predicted_roots))),
+        by_direction=by_arc(DIRECTIONS, direction),
+        by_length=by_arc(names_of(ARC_LENGTHS), length_bins),
+        by_sentence_length=groups(names_of(SENTENCE_LENGTHS), by_length, by_length, heads, both),
         by_label=by_label,
         by_upos=worst_first(groups(gold.upos.strings, tags, tags, heads, both)),
         not_projective={
@@ -135,33 +173,73 @@ def compare_trees(
     samples: int = 10_000,
     seed: int = 0,
 ) -> Comparison:
-    """Compare two predictions by UAS (`uas`) or LAS (`las`) of all tokens, with whole labels."""
-    counts = []
-    for predicted in (first, second):
-        check_same_words(gold, predicted)
-        right = gold.trees == predicted.trees
-        if measure == "las":
-            if gold.labels is None or predicted.labels is None:
-                raise InputError("LAS needs labels, in the gold trees and in the prediction")
-            _, a, b = same_numbers(gold.labels, predicted.labels)
-            right = right & (a == b)
-        elif measure != "uas":
-            raise InputError(f"trees are compared by 'uas' or 'las', not by {measure!r}")
-        counts.append(np.stack([np.add.reduceat(right, gold.offsets[:-1], dtype=np.int64), sizes(gold.offsets)], 1))
+    """Compare two predictions of trees by a paired bootstrap and a paired permutation test.
+
+    Parameters
+    ----------
+    gold, first, second : Treebank
+        Trees of the same words: the gold ones and the two predictions.
+    measure : {"uas", "las"}
+        UAS or LAS of all tokens; labels with their subtypes.
+    samples, seed : int
+        The number of samples of each test, and the seed of the random draws.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> from swvp.io import treebank_of
+    >>> words = [["Ann", "left"]] * 20
+    >>> gold, wrong = treebank_of(words, heads=[[2, 0]] * 20), treebank_of(words, heads=[[0, 1]] * 20)
+    >>> compare_trees(gold, wrong, gold).difference
+    1.0
+    """
+    counts = [attachment_counts(gold, predicted, measure) for predicted in (first, second)]
     return compare_counts(measure, *counts, samples=samples, seed=seed)
 
 
+def attachment_counts(gold: Treebank, predicted: Treebank, measure: str = "uas") -> Ints:
+    """Return (right, total) of each sentence: an array of shape (sentences, 2), for `compare_sets`.
+
+    Parameters
+    ----------
+    gold, predicted : Treebank
+        Trees of the same words.
+    measure : {"uas", "las"}
+        Count right heads, or right heads and labels.
+
+    Examples
+    --------
+    >>> from swvp.io import treebank_of
+    >>> gold, predicted = (treebank_of([["Ann", "left"]], heads=[heads]) for heads in ([2, 0], [0, 1]))
+    >>> attachment_counts(gold, predicted).tolist()
+    [[0, 2]]
+    """
+    if measure not in TREE_MEASURES:
+        raise InputError(f"trees are compared by 'uas' or 'las', not by {measure!r}")
+    check_same_words(gold, predicted)
+    right = gold.trees == predicted.trees
+    if measure == "las":
+        if gold.labels is None or predicted.labels is None:
+            raise InputError("LAS needs labels, in the gold trees and in the prediction")
+        _, a, b = same_numbers(gold.labels, predicted.labels)
+        right = right & (a == b)
+    return np.stack([np.add.reduceat(right, gold.offsets[:-1], dtype=np.int64), sizes(gold.offsets)], 1)
+
+
 def same_numbers(a: Column, b: Column) -> tuple[list[str], Ints, Ints]:
-    """The strings of both columns, and which of them each token has in the one and in the other."""
+    """Return the strings of both columns, and their number for each token of the one and of the other."""
     number = {string: k for k, string in enumerate(a.strings)}
-    known = np.array([number.setdefault(string, len(number)) for string in b.strings], np.int64)
-    return list(number), a.ids.astype(np.int64), known[b.ids]
+    numbers_of_b = np.array([number.setdefault(string, len(number)) for string in b.strings], np.int64)
+    return list(number), a.ids.astype(np.int64), numbers_of_b[b.ids]
 
 
 def universal_scores(
     names: list[str], a: Ints, b: Ints, heads: Bools, offsets: Ints
 ) -> tuple[Attachment | None, Counts | None]:
-    """The scores of labels without subtypes, and CLAS; None if no gold label is one of content words."""
+    """Return the scores of labels without subtypes, and CLAS; None if no gold label is one of content words."""
     without = [name.partition(":")[0] for name in names]
     number = {name: k for k, name in enumerate(dict.fromkeys(without))}
     cut = np.array([number[name] for name in without])
@@ -175,49 +253,52 @@ def universal_scores(
 
 
 def confusion_of(names: list[str], a: Ints, b: Ints) -> Confusion:
+    """Count the pairs of label numbers."""
     pairs, counts = np.unique(a * len(names) + b, return_counts=True)
     rows = zip(pairs.tolist(), counts.tolist(), strict=True)
     return Confusion({(names[pair // len(names)], names[pair % len(names)]): count for pair, count in rows})
 
 
 def of_strings(column: Column, holds: Any) -> Bools:
-    """For each token whether something holds of its string."""
+    """Return for each token whether a condition holds of its string."""
     known = np.array([bool(holds(string)) for string in column.strings], np.bool_)
     result: Bools = known[column.ids]
     return result
 
 
-def direction(heads: NDArray[np.int32], own: Ints) -> Ints:
-    """Which of DIRECTIONS each arc has."""
-    result: Ints = np.where(heads == 0, 0, np.where(heads < own, 1, 2))
+def direction(heads: Heads, modifiers: Ints) -> Ints:
+    """Return the number in DIRECTIONS of each arc."""
+    result: Ints = np.where(heads == 0, 0, np.where(heads < modifiers, 1, 2))
     return result
 
 
-def arc_lengths(heads: NDArray[np.int32], own: Ints) -> Ints:
-    """How far each head is; 0 for the root."""
-    result: Ints = np.where(heads == 0, 0, np.abs(heads - own))
+def arc_lengths(heads: Heads, modifiers: Ints) -> Ints:
+    """Return the distance of each word from its head; 0 for the root."""
+    result: Ints = np.where(heads == 0, 0, np.abs(heads - modifiers))
     return result
 
 
 def group_of(mask: Bools, heads: Bools, both: Bools | None) -> Group:
-    """The tokens of a mask."""
+    """Return the scores of the tokens of a mask."""
     size, right = int(np.count_nonzero(mask)), int(np.count_nonzero(mask & heads))
     return Group(size, size, right, None if both is None else int(np.count_nonzero(mask & both)))
 
 
 def worst_first(table: dict[str, Group]) -> dict[str, Group]:
-    """The groups with the most wrong tokens first."""
+    """Return the groups sorted, those with the most wrong tokens first."""
     return dict(sorted(table.items(), key=lambda item: (-item[1].wrong, -item[1].gold, item[0])))
 
 
 def binned(bounds: tuple[int, ...], values: Ints) -> Ints:
-    """The bin of each number, -1 before the first."""
+    """Return the bin of each number, -1 for those before the first bin."""
     return np.searchsorted(bounds, values, side="right").astype(np.int64) - 1
 
 
 def names_of(bounds: tuple[int, ...]) -> list[str]:
-    """The names of bins that begin at these numbers.
+    """Return the names of bins that begin at these numbers.
 
+    Examples
+    --------
     >>> names_of((1, 2, 5))
     ['1', '2-4', '5-']
     """
