@@ -3,14 +3,16 @@
 import gzip
 import json
 import os
+import signal
 from pathlib import Path
 
 import pytest
 
 from helpers.trees import conllu, toy
-from swvp.cli import training as cli_training
 from swvp.estimators import DependencyParser
 from swvp.features.arc_templates import PRESETS
+from swvp.training import session
+from swvp.training.observer import TrainingLog
 
 TRAIN = ["train", "parser", "train.conllu", "-m", "model", "--hashed", "16384", "--epochs", "3"]
 GOOD = conllu(*toy(0, 40))
@@ -147,11 +149,11 @@ def test_labels_are_a_stage_of_their_own_unless_there_are_none(fine):
     assert {line.split("\t")[7] for line in found.splitlines() if line} == {"_"}
 
 
-def test_the_log_has_a_line_for_each_pass_of_both_stages(fine):
+def test_the_log_has_a_line_for_each_epoch_of_both_stages(fine):
     Path("train.conllu").write_text(conllu(*toy(2, 15, wrong=0.4)))
     Path("dev.conllu").write_text(conllu(*toy(3, 15, wrong=0.4)).replace("\tpunct\t", "\tpoint\t"))
     _, err = fine(*TRAIN, "--dev", "dev.conllu", "--log", "log")
-    assert "development tokens have labels unseen in training (point): counted as wrong" in err
+    assert "dev tokens have labels unseen in training (point): counted as wrong" in err
     assert "dev UAS" in err
     assert "wrong tokens  dev label accuracy" in err
     log = [json.loads(line) for line in Path("log").read_text().splitlines()]
@@ -166,7 +168,7 @@ def test_tuning_chooses_a_rule(fine, refused):
     Path("dev.conllu").write_text(conllu(*toy(3, 15, wrong=0.3)))
     tune = ["--dev", "dev.conllu", "--tune", "--jobs", "1"]
     _, err = fine(*TRAIN, *tune, "--rules", "csp,a-wm", "--betas", "0.5,1", "--log", "log")
-    assert "tuning: 3 trainings of 3 passes, 1 at a time" in err
+    assert "tuning: 3 trainings of 3 epochs, 1 at a time" in err
     model = DependencyParser.load("model")
     assert model.rule in ("csp", "a-wm")
     assert model.labeller_ is not None
@@ -176,34 +178,34 @@ def test_tuning_chooses_a_rule(fine, refused):
         ("a-wm", 0.5),
         ("a-wm", 1.0),
     }
-    assert refused(*TRAIN, "--tune") == "--tune needs --dev: held-out sentences to choose by"
+    assert refused(*TRAIN, "--tune") == "--tune needs --dev: a dev set to choose by"
 
 
-# ---------------------------------------------------------------- going on
+# ---------------------------------------------------------------- resuming
 
 
 @pytest.mark.parametrize("after", [("trees", 1), ("trees", 3), ("labels", 2)], ids=str)
-def test_a_stopped_training_goes_on_to_the_same_bytes(command, fine, monkeypatch, after):
+def test_a_stopped_training_resumes_to_the_same_bytes(command, fine, monkeypatch, after):
     Path("train.conllu").write_text(conllu(*toy(2, 15, wrong=0.4)))
     fine(*TRAIN, "--dev", "train.conllu", "--log", "log")
     expected = Path("model").read_bytes()
     os.unlink("model")
-    write = cli_training.write_line
+    write = TrainingLog.on_epoch
 
-    def interrupt(log, progress, **more):
-        write(log, progress, **more)
-        if (more["stage"], progress.epoch.epoch) == after:
-            cli_training.signal.raise_signal(cli_training.signal.SIGINT)
+    def interrupt(log, stage, progress):
+        write(log, stage, progress)
+        if (stage, progress.epoch.epoch) == after:
+            signal.raise_signal(signal.SIGINT)
 
     with monkeypatch.context() as patch:
-        patch.setattr(cli_training, "write_line", interrupt)
-        code, _, err = command(*TRAIN, "--dev", "train.conllu")
+        patch.setattr(TrainingLog, "on_epoch", interrupt)
+        code, _, err = command(*TRAIN, "--dev", "train.conllu", "--log", "log")
     assert code == 130
-    assert "the same command goes on from there" in err
+    assert "run the same command again to resume" in err
     assert not Path("model").exists()
     assert Path(f"model.{after[0]}.checkpoint").exists()
     _, err = fine(*TRAIN, "--dev", "train.conllu", "--log", "log")
-    assert f"going on after pass {after[1]}, from model.{after[0]}.checkpoint" in err
+    assert f"resuming after epoch {after[1]}, from model.{after[0]}.checkpoint" in err
     assert Path("model").read_bytes() == expected
     assert sorted(os.listdir()) == ["log", "model", "train.conllu"]
 
@@ -215,9 +217,9 @@ def test_a_checkpoint_of_other_data_is_refused(command, fine, refused, monkeypat
         save(path, training, stamped)
         raise SystemExit(137)
 
-    save = cli_training.save_checkpoint
+    save = session.save_checkpoint
     with monkeypatch.context() as patch:
-        patch.setattr(cli_training, "save_checkpoint", stop)
+        patch.setattr(session, "save_checkpoint", stop)
         assert command(*TRAIN, "--checkpoint", "0")[0] == 137
     assert "margin differ" in refused(*TRAIN, "--margin", "3")
     Path("train.conllu").write_text(GOOD)

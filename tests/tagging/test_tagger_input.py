@@ -194,7 +194,7 @@ def test_what_does_not_fit_into_memory_is_one_line(refused, monkeypatch):
     def full(*_, **__):
         raise MemoryError("Unable to allocate\n80 TiB")
 
-    monkeypatch.setattr("swvp.cli.tagger_training.train_tagger", full)
+    monkeypatch.setattr("swvp.tagging.train.train_tagger", full)
     assert refused(*TRAIN) == "not enough memory: Unable to allocate 80 TiB"
 
 

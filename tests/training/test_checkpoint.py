@@ -1,4 +1,4 @@
-"""Trainings that are interrupted go on to the very same model, and only they do."""
+"""Interrupted training resumes to the same model, and only with the same data and options."""
 
 import json
 import os
@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 from helpers.texts import noisy
-from swvp.cli import training as cli_training
 from swvp.estimators import SequenceTagger
 from swvp.io.container import read_container, write_container
 from swvp.tagging.corpus import corpus_of
-from swvp.training.checkpoint import resume, save_checkpoint, stamp
+from swvp.training import session
+from swvp.training.checkpoint import START_AGAIN, resume, save_checkpoint, stamp
+from swvp.training.observer import TrainingLog
 
 TRAIN = ["train", "tagger", "train.txt", "--dev", "dev.txt", "--epochs", "6"]
 CHECKPOINT = Path("model.checkpoint")
@@ -31,10 +32,10 @@ def texts(command):
 
 @pytest.fixture
 def killed(command, texts, monkeypatch):
-    """Begin a training of `model` that dies after the checkpoint of a pass."""
+    """Start a training of `model` that is killed after the checkpoint of an epoch."""
 
     def run(*options, after=2, train=TRAIN):
-        save = cli_training.save_checkpoint
+        save = session.save_checkpoint
 
         def save_and_die(path, training, stamped):
             save(path, training, stamped)
@@ -42,7 +43,7 @@ def killed(command, texts, monkeypatch):
                 raise SystemExit(137)
 
         with monkeypatch.context() as patch:
-            patch.setattr(cli_training, "save_checkpoint", save_and_die)
+            patch.setattr(session, "save_checkpoint", save_and_die)
             assert command(*train, "-m", "model", "--checkpoint", "0", *options)[0] == 137
         assert CHECKPOINT.exists()
         assert not Path("model").exists()
@@ -50,8 +51,8 @@ def killed(command, texts, monkeypatch):
     return run
 
 
-def passes(err):
-    return [int(line[:4]) for line in err.splitlines() if line[:4].strip().isdigit()]
+def epochs(err):
+    return [int(line[:5]) for line in err.splitlines() if line[:5].strip().isdigit()]
 
 
 # ---------------------------------------------------------------- the same bytes
@@ -66,26 +67,26 @@ def test_the_same_command_gives_the_same_bytes_and_another_seed_others(fine, tex
 
 @pytest.mark.parametrize("options", [[], ["--no-average"], ["--hashed", "64"], ["--rule", "csp"]], ids=str)
 @pytest.mark.parametrize("after", [1, 4])
-def test_a_killed_training_goes_on_to_the_same_bytes(fine, killed, options, after):
+def test_a_killed_training_resumes_to_the_same_bytes(fine, killed, options, after):
     killed(*options, after=after)
     _, err = fine(*TRAIN, "-m", "model", *options)
-    assert f"going on after pass {after}, from model.checkpoint" in err
-    assert passes(err) == list(range(after + 1, 7))
+    assert f"resuming after epoch {after}, from model.checkpoint" in err
+    assert epochs(err) == list(range(after + 1, 7))
     fine(*TRAIN, "-m", "other", *options)
     assert Path("model").read_bytes() == Path("other").read_bytes()
     assert not CHECKPOINT.exists()
 
 
-def test_without_development_data_too(fine, killed):
+def test_without_a_dev_set_too(fine, killed):
     alone = [*TRAIN[:3], "--epochs", "6"]
     killed(train=alone)
-    assert "going on after pass 2" in fine(*alone, "-m", "model")[1]
+    assert "resuming after epoch 2" in fine(*alone, "-m", "model")[1]
     fine(*alone, "-m", "other")
     assert Path("model").read_bytes() == Path("other").read_bytes()
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["kill -9", "Ctrl-C"])
-def test_a_process_that_is_stopped_goes_on_to_the_same_bytes(fine, texts, tmp_path, number):
+def test_a_process_that_is_stopped_resumes_to_the_same_bytes(fine, texts, tmp_path, number):
     command = ["train", "tagger", "train.txt", "--dev", "dev.txt", "--epochs", "400", "--checkpoint", "0", "-m"]
     process = subprocess.Popen(
         [sys.executable, "-m", "swvp", *command, "model"],
@@ -105,27 +106,27 @@ def test_a_process_that_is_stopped_goes_on_to_the_same_bytes(fine, texts, tmp_pa
     assert process.returncode == (130 if number == signal.SIGINT else -signal.SIGKILL)
     assert "Traceback" not in err
     if number == signal.SIGINT:
-        assert f"stopped after pass {passes(err)[-1]}; the same command goes on from there" in err
+        assert f"stopped after epoch {epochs(err)[-1]}; run the same command again to resume" in err
     assert not Path("model").exists()
-    assert "going on after pass" in fine(*command[:-3], "-m", "model")[1]
+    assert "resuming after epoch" in fine(*command[:-3], "-m", "model")[1]
     fine(*command[:-3], "-m", "other")
     assert Path("model").read_bytes() == Path("other").read_bytes()
     assert sorted(os.listdir()) == ["dev.txt", "model", "other", "train.txt"]
 
 
-@pytest.mark.parametrize(("times", "message"), [(1, "stopped after pass 2; the same command"), (2, "stopped")])
-def test_ctrl_c_stops_after_the_pass_and_twice_at_once(command, fine, texts, monkeypatch, times, message):
-    def interrupt(log, progress):
+@pytest.mark.parametrize(("times", "message"), [(1, "stopped after epoch 2; run the same command"), (2, "stopped")])
+def test_ctrl_c_stops_after_the_epoch_and_twice_at_once(command, fine, texts, monkeypatch, times, message):
+    def interrupt(log, stage, progress):
         if progress.epoch.epoch == 2:
             for _ in range(times):
                 signal.raise_signal(signal.SIGINT)
 
     before = signal.getsignal(signal.SIGINT)
     with monkeypatch.context() as patch:
-        patch.setattr(cli_training, "write_line", interrupt)
-        code, _, err = command(*TRAIN, "-m", "model")
+        patch.setattr(TrainingLog, "on_epoch", interrupt)
+        code, _, err = command(*TRAIN, "-m", "model", "--log", "log")
     assert code == 130
-    assert "stopping after this pass (Ctrl-C again: at once)" in err
+    assert "stopping after this epoch (Ctrl-C again: at once)" in err
     assert err.splitlines()[-1].startswith(message)
     assert signal.getsignal(signal.SIGINT) is before
     assert CHECKPOINT.exists() == (times == 1)
@@ -134,10 +135,10 @@ def test_ctrl_c_stops_after_the_pass_and_twice_at_once(command, fine, texts, mon
     assert Path("model").read_bytes() == Path("other").read_bytes()
 
 
-def test_the_log_of_a_killed_training_has_every_pass_once(fine, killed):
+def test_the_log_of_a_killed_training_has_every_epoch_once(fine, killed):
     killed("--log", "log", after=3)
     with open("log", "a") as file:
-        file.write('{"epoch": 4}\n')  # a pass after the last checkpoint
+        file.write('{"epoch": 4}\n')  # an epoch after the last checkpoint
     fine(*TRAIN, "-m", "model", "--log", "log")
     log = [json.loads(line) for line in Path("log").read_text().splitlines()]
     assert [line["epoch"] for line in log] == [1, 2, 3, 4, 5, 6]
@@ -159,10 +160,10 @@ def test_what_a_process_killed_while_writing_left_is_removed(fine, killed):
 # ---------------------------------------------------------------- what may differ and what may not
 
 
-def test_more_passes_and_other_patience_are_fine_and_fewer_are_not(fine, refused, killed):
+def test_more_epochs_and_other_patience_are_fine_and_fewer_are_not(fine, refused, killed):
     killed(after=3)
     assert refused(*TRAIN, "-m", "model", "--epochs", "2") == (
-        "model.checkpoint is after pass 3, --epochs is 2: use --fresh"
+        f"model.checkpoint is after epoch 3, but epochs is 2: {START_AGAIN}"
     )
     fine(*TRAIN, "-m", "model", "--epochs", "9")
     fine(*TRAIN, "-m", "other", "--epochs", "9")
@@ -186,23 +187,23 @@ def test_other_options_are_refused_by_name(fine, refused, killed, options, names
     Path("mine.py").write_text("")
     before = CHECKPOINT.read_bytes()
     assert refused(*TRAIN, "-m", "model", *options) == (
-        f"model.checkpoint is the checkpoint of another training ({names} differ): remove it, or use --fresh"
+        f"model.checkpoint is the checkpoint of another training ({names} differ): {START_AGAIN}"
     )
     assert CHECKPOINT.read_bytes() == before
-    assert passes(fine(*TRAIN, "-m", "model", *options, "--fresh")[1]) == [1, 2, 3, 4, 5, 6]
+    assert epochs(fine(*TRAIN, "-m", "model", *options, "--fresh")[1]) == [1, 2, 3, 4, 5, 6]
     assert not CHECKPOINT.exists()
 
 
 @pytest.mark.parametrize("name", ["train.txt", "dev.txt"])
 @pytest.mark.parametrize("change", [("w1 ", "w2 "), (" A", " B"), ("w", "v"), (" A", " D")], ids=str)
 def test_other_data_are_refused(refused, killed, name, change):
-    """Words of the development data and new names for all labels count too."""
+    """Words of the dev set and new names for all labels count too."""
     killed()
     Path(name).write_text(Path(name).read_text().replace(*change))
     assert "another training (data differ)" in refused(*TRAIN, "-m", "model")
 
 
-def test_development_data_that_come_or_go_are_refused(refused, killed):
+def test_a_dev_set_that_comes_or_goes_is_refused(refused, killed):
     killed()
     assert "another training (data differ)" in refused(*TRAIN[:3], "-m", "model")
 
@@ -251,7 +252,7 @@ def test_a_damaged_checkpoint_is_one_line_and_fresh_helps(fine, refused, killed,
     CHECKPOINT.write_bytes(broken(CHECKPOINT.read_bytes()))
     line = refused(*TRAIN, "-m", "model")
     assert line.startswith(message)
-    assert line.endswith(": remove it, or use --fresh")
+    assert line.endswith(f": {START_AGAIN}")
     fine(*TRAIN, "-m", "model", "--fresh")
 
 
@@ -295,7 +296,7 @@ def test_a_checkpoint_is_as_strict_as_a_model(refused, killed, change, message):
     write_container(CHECKPOINT, kind, meta, arrays)
     line = refused(*TRAIN, "-m", "model")
     assert message in line
-    assert line.endswith(": remove it, or use --fresh")
+    assert line.endswith(f": {START_AGAIN}")
 
 
 @pytest.mark.parametrize("seed", range(30))

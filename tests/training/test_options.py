@@ -38,8 +38,8 @@ def test_bad_options_are_refused_before_any_file_is_read(refused, monkeypatch, o
     def read(path, **_):
         raise AssertionError(f"{path} is read")
 
-    for module in ("tagger_training.read_table", "parser_training.read_treebank"):
-        monkeypatch.setattr(f"swvp.cli.{module}", read)
+    for module in ("tagging.train.read_table", "parsing.train.read_treebank"):
+        monkeypatch.setattr(f"swvp.{module}", read)
     Path("train.txt").write_text(COLUMNS)
     assert refused("train", options[0], "train.txt", "-m", "model", *options[1:]).startswith(message)
 
@@ -57,13 +57,13 @@ def test_all_that_options_need_is_named_at_once(refused):
     line = refused("train", "tagger", "train.conllu", "-m", "model", "--tune", "--patience", "2")
     assert line == (
         "train.conllu: which column is the label? Use --target upos|xpos|feats|deprel; "
-        "--tune needs --dev: held-out sentences to choose by; "
-        "--patience needs --dev: held-out sentences to score each pass on"
+        "--tune needs --dev: a dev set to choose by; "
+        "--patience needs --dev: a dev set to score each epoch on"
     )
 
 
 def test_a_missing_dev_file_is_told_before_the_training_file_is_read(refused, monkeypatch):
-    monkeypatch.setattr("swvp.cli.tagger_training.read_table", lambda *_, **__: pytest.fail("a file is read"))
+    monkeypatch.setattr("swvp.tagging.train.read_table", lambda *_, **__: pytest.fail("a file is read"))
     Path("train.txt").write_text(COLUMNS)
     line = refused("train", "tagger", "train.txt", "-m", "model", "--dev", "nowhere")
     assert line == "cannot read nowhere: No such file or directory"

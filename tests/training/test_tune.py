@@ -1,4 +1,4 @@
-"""`--tune`: rules are tried on development data, the best one makes the model."""
+"""`--tune`: rules are tried on the dev set, the best one makes the model."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import pytest
 
 from helpers.texts import noisy
 from helpers.trees import toy
-from swvp.cli import tuning as cli_tuning
+from swvp.cli import progress
 from swvp.errors import InputError
 from swvp.estimators import SequenceTagger
 from swvp.parsing import parser as parser_module
@@ -20,6 +20,7 @@ from swvp.parsing.input import treebank_from
 from swvp.parsing.parser import Parser
 from swvp.tagging.corpus import corpus_of
 from swvp.tagging.rules import BETAS, RULES, candidates
+from swvp.training import session
 from swvp.training import tune as tuning
 from swvp.training.tune import tune
 
@@ -47,7 +48,7 @@ def log_of(path):
 def test_the_table_is_sorted_and_the_best_rule_is_the_models(fine):
     out, err = fine(*TUNE, "model", *SOME)
     assert out == b""
-    assert "tuning: 5 trainings of 4 passes" in err
+    assert "tuning: 5 trainings of 4 epochs" in err
     rows = rows_of(err)
     assert sorted(row[:2] for row in rows) == sorted(TRIED)
     scores = [row[2] for row in rows]
@@ -73,7 +74,7 @@ def test_threads_do_not_change_the_results(fine):
     assert log_of("log1") == log_of("log3")
 
 
-def test_the_log_has_every_pass_of_every_trial(fine):
+def test_the_log_has_every_epoch_of_every_trial(fine):
     fine(*TUNE, "model", *SOME, "--log", "log")
     log = log_of("log")
     tried = list(dict.fromkeys((line["rule"], line["beta"]) for line in log))
@@ -117,7 +118,7 @@ def test_bad_options_are_told_before_any_training(command, monkeypatch, options,
     def trained(*_, **__):
         raise AssertionError("a training began")
 
-    monkeypatch.setattr(cli_tuning, "tune", trained)
+    monkeypatch.setattr(session, "tune", trained)
     code, out, err = command(*TUNE, "model", *options)
     assert (code, out) == (2, b"")
     assert err.splitlines()[-1].startswith(f"swvp: {message}")
@@ -132,10 +133,10 @@ def test_ctrl_c_ends_the_tuning_soon(command, monkeypatch):
             seen.append(done)
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(cli_tuning.Watch, "show", interrupt)
+    monkeypatch.setattr(progress.Watch, "show", interrupt)
     code, _, err = command(*TUNE, "model", *SOME, "--jobs", "2")
     assert code == 130
-    assert err.splitlines()[-1] == "stopped; nothing is kept of a tuning"
+    assert err.splitlines()[-1] == "stopped; a tuning has no checkpoints, so nothing is saved"
     assert seen == [1]
     assert not Path("model").exists()
 
@@ -162,10 +163,10 @@ def test_a_stopped_tuning_ends_the_trainings_that_run(monkeypatch):
     assert time.monotonic() < began + 10
 
 
-def test_tuning_without_development_data_or_threads_is_refused():
+def test_tuning_without_a_dev_set_or_threads_is_refused():
     corpus = corpus_of([["a"]], [["A"]], None)
     tagger = SequenceTagger(random_state=0)
-    with pytest.raises(InputError, match="tuning needs development data to choose by"):
+    with pytest.raises(InputError, match="tuning needs a dev set to choose by"):
         tune(tagger.start(corpus), candidates(["csp"], None), epochs=1, patience=None, jobs=1)
     with pytest.raises(InputError, match="jobs must be at least 1, not 0"):
         tune(tagger.start(corpus, corpus), candidates(["csp"], None), epochs=1, patience=None, jobs=0)

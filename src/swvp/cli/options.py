@@ -1,14 +1,19 @@
-"""Owns the options that the commands for training share: each is declared once, as the type of a parameter.
+"""Options of commands: those that several commands share, lists of values, commands that take a dataclass.
 
-Owns reading lists of values from options: "1,2,3" and "0.5:5:0.5".
+A command with many options takes one object, a dataclass with an option as the type of each field:
 
-Owns what is said where a command lacks arguments or options: all of them at once.
+    @app.command(cls=Command)
+    @takes_options
+    def tagger(given: TaggerOptions) -> None: ...
 """
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -18,74 +23,74 @@ from swvp.io.files import MAX_BYTES, set_max_bytes
 
 __all__ = [
     "MAX_BYTES",
-    "Average",
-    "Beta",
-    "Betas",
-    "C",
-    "Checkpoint",
     "Command",
-    "Dev",
     "Encoding",
-    "Epochs",
-    "Fresh",
-    "Jobs",
     "Load",
-    "Log",
     "MaxBytes",
-    "MinimumCount",
-    "Model",
     "NotProse",
-    "Patience",
-    "Rule",
-    "Rules",
-    "Seed",
-    "Train",
-    "Tune",
     "floats",
     "integers",
     "names",
+    "settings_of",
+    "takes_options",
 ]
 
+Options = TypeVar("Options")
 
-def allow_bytes(most: int) -> int:
-    """Set the limit for all files of the command."""
+
+def limit_bytes(most: int) -> int:
+    """Set the limit for all files that the command reads."""
     set_max_bytes(most)
     return most
 
 
-Train = Annotated[str, typer.Argument(metavar="TRAIN", help="Labelled sentences.")]
-Model = Annotated[Path, typer.Option("--model", "-m", help="The model file to write.")]
-Dev = Annotated[str | None, typer.Option(help="Labelled sentences that decide which pass is kept (the best).")]
-Rule = Annotated[str, typer.Option(help="Update rule.")]
-Beta = Annotated[float, typer.Option(help="β of the rule.")]
-C = Annotated[float | None, typer.Option("--C", help="With step mira: the longest step.", show_default="1")]
-Epochs = Annotated[int, typer.Option(help="Passes over the training sentences, at most.")]
-Patience = Annotated[int | None, typer.Option(help="Stop after so many passes without a better dev score.")]
-Average = Annotated[bool, typer.Option(help="Use the averaged weights, or the last ones.")]
-MinimumCount = Annotated[int, typer.Option("--min-count", help="Leave out attributes that are rarer.")]
-Seed = Annotated[int, typer.Option(min=0, help="Decides the order of the sentences.")]
-Tune = Annotated[
-    bool, typer.Option("--tune", help="Try rules, γ, sub-structures, steps and β on --dev, keep the best.")
-]
-Rules = Annotated[str | None, typer.Option(help="With --tune: the rules to try.")]
-Betas = Annotated[str | None, typer.Option(help="With --tune: the β to try, as a list or FIRST:LAST:STEP.")]
-Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="Threads for --tune.", show_default="all cores")]
-NotProse = Annotated[
-    bool, typer.Option("--not-prose", help="The lines are tokens with columns, though they look like prose.")
-]
-Encoding = Annotated[str, typer.Option(help="Of the files.")]
+Encoding = Annotated[str, typer.Option(help="Encoding of the files.")]
 MaxBytes = Annotated[
     int,
     typer.Option(
-        help="Refuse a .gz file or a pipe that gives more bytes than this, unpacked.", min=1, callback=allow_bytes
+        help="Largest number of bytes read from a pipe, or from a .gz file after unpacking.",
+        metavar="N",
+        min=1,
+        callback=limit_bytes,
     ),
 ]
-Log = Annotated[Path | None, typer.Option(help="Write what happened in each pass to this file, as JSON lines.")]
-Checkpoint = Annotated[
-    float, typer.Option(help="Seconds between checkpoints, from which the same command goes on if killed.")
+NotProse = Annotated[
+    bool,
+    typer.Option("--not-prose", help="Read the lines as tokens with columns even if they look like prose."),
 ]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Start anew, whatever checkpoint there is.")]
-Load = Annotated[Path | None, typer.Option(help="A Python file of yours to run first; it may register a γ or a JJ.")]
+Load = Annotated[
+    Path | None,
+    typer.Option(help="Python file to run first; it may register a γ or a JJ (family of sub-structures)."),
+]
+
+
+def takes_options(command: Callable[[Options], None]) -> Callable[..., None]:
+    """Make a command of a function whose only parameter is a dataclass of options."""
+    options = get_type_hints(command)["given"]
+    hints = get_type_hints(options, include_extras=True)
+
+    def run(**given: Any) -> None:
+        command(options(**given))
+
+    parameters = [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default,
+            annotation=hints[field.name],
+        )
+        for field in dataclasses.fields(options)
+    ]
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__annotations__ = hints
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return run
+
+
+def settings_of(given: object, estimator: Callable[..., object]) -> dict[str, Any]:
+    """The options that are parameters of an estimator, by name."""
+    known = inspect.signature(estimator).parameters
+    return {name: value for name, value in vars(given).items() if name in known}
 
 
 def names(text: str | None) -> tuple[str, ...] | None:

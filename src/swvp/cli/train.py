@@ -1,22 +1,185 @@
-"""Owns `swvp train …`: options in, a model file out."""
+"""The commands `swvp train tagger` and `swvp train parser`: files in, a model file out."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from swvp.cli import options
-from swvp.cli.options import Command, names
+from swvp.cli.options import (
+    MAX_BYTES,
+    Command,
+    Encoding,
+    MaxBytes,
+    NotProse,
+    floats,
+    names,
+    settings_of,
+    takes_options,
+)
 from swvp.errors import InputError
+
+if TYPE_CHECKING:
+    from swvp.training.run import Run
 
 __all__ = ["app"]
 
 app = typer.Typer(help="Train a model on labelled data.", no_args_is_help=True)
 
-EXAMPLES = """
-A column file has one token a line, its columns between tabs or blanks, an empty line after each sentence; the label is
-the last column. CoNLL-U is known by its name (.conllu). Both may be .gz; - is standard input.
+FEATURES, SEARCH, LEARNING = "Features and labels", "Search", "Learning"
+TUNING, CHECKPOINTS = "Tuning", "Log and checkpoints"
+
+
+@dataclass(kw_only=True)
+class FileOptions:
+    """The files of a training."""
+
+    train: Annotated[str, typer.Argument(metavar="TRAIN", help="File of labelled sentences, or - (standard input).")]
+    model: Annotated[Path, typer.Option("--model", "-m", help="Model file to write.")]
+    dev: Annotated[
+        str | None, typer.Option(help="File of labelled sentences, the dev set: the best epoch on it is chosen.")
+    ] = None
+    encoding: Encoding = "utf-8"
+    max_bytes: MaxBytes = MAX_BYTES
+
+
+@dataclass(kw_only=True)
+class CourseOptions:
+    """The course of a training, tuning and checkpoints."""
+
+    beta: Annotated[float, typer.Option(help="β of the rule.", rich_help_panel=LEARNING)] = 0.5
+    C: Annotated[
+        float | None,
+        typer.Option(
+            "--C", help="Longest step of rules with the step mira.", show_default="1", rich_help_panel=LEARNING
+        ),
+    ] = None
+    epochs: Annotated[
+        int, typer.Option(help="Largest number of epochs (passes over the training data).", rich_help_panel=LEARNING)
+    ] = 10
+    patience: Annotated[
+        int | None,
+        typer.Option(
+            help="Stop after this number of epochs without a better dev score.",
+            show_default="never",
+            rich_help_panel=LEARNING,
+        ),
+    ] = None
+    average: Annotated[
+        bool, typer.Option(help="Use the average of all weight vectors, or the last one.", rich_help_panel=LEARNING)
+    ] = True
+    random_state: Annotated[
+        int,
+        typer.Option("--seed", metavar="N", min=0, help="Seed for the order of sentences.", rich_help_panel=LEARNING),
+    ] = 0
+    load: Annotated[
+        Path | None,
+        typer.Option(help="Python file to run first; it may register a γ or a JJ.", rich_help_panel=LEARNING),
+    ] = None
+    tune: Annotated[
+        bool,
+        typer.Option("--tune", help="Train with several rules and β, keep the best on --dev.", rich_help_panel=TUNING),
+    ] = False
+    rules: Annotated[
+        str | None,
+        typer.Option(help="Rules to try, as csp,a-wm,b-wm.", show_default="a selection", rich_help_panel=TUNING),
+    ] = None
+    betas: Annotated[
+        str | None,
+        typer.Option(help="β to try, as 0.5,1 or FIRST:LAST:STEP.", show_default="a selection", rich_help_panel=TUNING),
+    ] = None
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", help="Threads.", show_default="all cores", rich_help_panel=TUNING)
+    ] = None
+    log: Annotated[
+        Path | None,
+        typer.Option(help="Training log to write: a JSON line for each epoch.", rich_help_panel=CHECKPOINTS),
+    ] = None
+    checkpoint: Annotated[
+        float,
+        typer.Option(
+            help="Seconds between checkpoints. Interrupted training resumes when the same command runs again.",
+            rich_help_panel=CHECKPOINTS,
+        ),
+    ] = 10.0
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Start again; ignore checkpoints.", rich_help_panel=CHECKPOINTS)
+    ] = False
+
+
+@dataclass(kw_only=True)
+class TaggerColumns(FileOptions):
+    """The columns and features of a tagger, and its search."""
+
+    column: Annotated[
+        int | None,
+        typer.Option(help="Column file: number of the label column, from 0; negative from the end.", show_default="-1"),
+    ] = None
+    target: Annotated[str | None, typer.Option(help="CoNLL-U: label column, one of upos, xpos, feats, deprel.")] = None
+    column_names: Annotated[
+        str | None,
+        typer.Option(
+            "--columns", help="Names of the columns that features use, as word,pos.", show_default="all; CoNLL-U: word"
+        ),
+    ] = None
+    conllu: Annotated[bool, typer.Option("--conllu", help="The files are CoNLL-U, whatever their names.")] = False
+    not_prose: NotProse = False
+    features: Annotated[
+        str | None,
+        typer.Option(
+            help="Preset (pos, chunk, ner) or file of templates, also of CRF++.",
+            show_default="chosen from the labels and columns",
+            rich_help_panel=FEATURES,
+        ),
+    ] = None
+    minimum_count: Annotated[
+        int,
+        typer.Option("--min-count", help="Leave out attributes with fewer occurrences.", rich_help_panel=FEATURES),
+    ] = 1
+    hashed: Annotated[
+        int | None,
+        typer.Option(
+            help="Hash size: attributes share this number of places.",
+            show_default="no hashing",
+            rich_help_panel=FEATURES,
+        ),
+    ] = None
+    constraint: Annotated[
+        str,
+        typer.Option(
+            help="Valid label sequences: iob1, iob2 (or bio), bioes, none; auto: the scheme of the training labels.",
+            rich_help_panel=FEATURES,
+        ),
+    ] = "auto"
+    order: Annotated[
+        int, typer.Option(help="1, or 2: also features of three labels in a row.", rich_help_panel=SEARCH)
+    ] = 1
+    beam: Annotated[
+        int, typer.Option(help="Beam search with this number of hypotheses; 0: exact search.", rich_help_panel=SEARCH)
+    ] = 0
+    fix: Annotated[
+        str,
+        typer.Option(
+            help="With --beam, which prefix is updated: early, max-violation, latest, none.", rich_help_panel=SEARCH
+        ),
+    ] = "max-violation"
+    rule: Annotated[str, typer.Option(help="Update rule, see below.", rich_help_panel=LEARNING)] = "a-wm:segments:sqrt"
+    l2: Annotated[float, typer.Option(help="With rule crf: weight of ‖w‖²/2.", rich_help_panel=LEARNING)] = 1.0
+
+
+@dataclass(kw_only=True)
+class TaggerOptions(CourseOptions, TaggerColumns):
+    """The options of `swvp train tagger`."""
+
+
+TAGGER_EXAMPLES = """
+A column file has one token per line, columns separated by tabs or spaces,
+and an empty line after each sentence; the label is the last column.
+Files named *.conllu are CoNLL-U. Files may be compressed (.gz).
 
 Examples:
 
@@ -30,120 +193,122 @@ Examples:
 
   swvp train tagger train.txt --dev dev.txt --tune --model best.swvp
 
-Rules: csp, or APPROACH-GAMMA[:SUBSTRUCTURES][:STEP] as in `swvp experiment synthetic --help`; their rivals mira, mira:K
-(against the K best) and crf (likelihood; --epochs are then iterations).
+Rules: csp; APPROACH-GAMMA[:SUBSTRUCTURES][:STEP], which
+`swvp experiment synthetic --help` explains; mira; mira:K (against the K best);
+crf (likelihood; --epochs are then iterations of L-BFGS).
 """
 
 
-@app.command(epilog=EXAMPLES, cls=Command)
-def tagger(
-    train: options.Train,
-    model: options.Model,
-    dev: options.Dev = None,
-    column: Annotated[
-        int | None,
-        typer.Option(help="Column of the label in a column file, from 0; negative from the end.", show_default="-1"),
-    ] = None,
-    target: Annotated[
-        str | None, typer.Option(help="Column of the label in CoNLL-U: upos, xpos, feats, deprel.")
-    ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(help="Names of the columns that features see, as word,pos.", show_default="all; CoNLL-U: word"),
-    ] = None,
+@app.command(epilog=TAGGER_EXAMPLES, cls=Command)
+@takes_options
+def tagger(given: TaggerOptions) -> None:
+    """Train a tagger, chunker or named-entity recogniser.
+
+    Prints the mistakes and the dev score of each epoch.
+
+    Ctrl-C stops after the current epoch; the same command resumes.
+    """
+    from swvp.cli.progress import TrainingOutput
+    from swvp.tagging.tagger import Tagger
+    from swvp.tagging.train import TaggerFiles, read_features, train_tagger
+
+    if given.target is not None and given.column is not None:
+        raise InputError("--column and --target exclude each other")
+    files = TaggerFiles(
+        label=given.column if given.target is None else given.target,
+        columns=names(given.column_names),
+        templates=given.features,
+        conllu=given.conllu or None,
+        check_prose=given.column is None and not given.not_prose,
+    )
+    settings = settings_of(given, Tagger) | {
+        "features": read_features(given.features),
+        "constraint": None if given.constraint == "none" else given.constraint,
+        "decoder": "beam" if given.beam else "viterbi",
+        "width": given.beam or 8,
+    }
+    with exit_when_stopped():
+        train_tagger(run_of(given, given), files, Tagger(**settings), [TrainingOutput()])
+
+
+@dataclass(kw_only=True)
+class ParserModel(FileOptions):
+    """The model of a parser."""
+
+    order: Annotated[
+        int, typer.Option(help="1: features of arcs; 2: also of siblings and grandparents.", rich_help_panel=SEARCH)
+    ] = 1
+    projective: Annotated[
+        bool, typer.Option("--projective", help="Only trees without crossing arcs.", rich_help_panel=SEARCH)
+    ] = False
+    several_roots: Annotated[
+        bool | None,
+        typer.Option(
+            "--several-roots/--one-root",
+            help="Whether several words of a sentence may have head 0.",
+            show_default="as in the training trees",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None
+    prune: Annotated[
+        bool,
+        typer.Option(help="Consider only arcs with tags and lengths seen in training.", rich_help_panel=SEARCH),
+    ] = True
+    prune_heads: Annotated[
+        int, typer.Option(help="Order 2: largest number of heads to consider for a word.", rich_help_panel=SEARCH)
+    ] = 16
+    prune_threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="Order 2: least probability of a head, as a share of the best head's.",
+            show_default="0.003; projective: 0.0003",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None
     features: Annotated[
         str | None,
         typer.Option(
-            help="Preset (pos, chunk, ner) or a file of templates, CRF++'s too.",
-            show_default="chosen from the labels and columns",
+            help="Preset (first-order, turbo, light; order 2: second-order, turbo-standard) or file of templates.",
+            show_default="first-order; order 2: second-order",
+            rich_help_panel=FEATURES,
         ),
-    ] = None,
-    rule: options.Rule = "a-wm:segments:sqrt",
-    beta: options.Beta = 0.5,
-    c: options.C = None,
-    l2: Annotated[float, typer.Option(help="With rule crf: the weight of ‖w‖²/2.")] = 1.0,
-    epochs: options.Epochs = 10,
-    patience: options.Patience = None,
-    average: options.Average = True,
-    constraint: Annotated[
-        str,
+    ] = None
+    labels: Annotated[
+        bool, typer.Option(help="Also learn the labels of arcs, in a second stage.", rich_help_panel=FEATURES)
+    ] = True
+    hashed: Annotated[
+        int, typer.Option(help="Hash size: the number of weights, a power of 2.", rich_help_panel=FEATURES)
+    ] = 2**22
+    exact: Annotated[
+        bool,
+        typer.Option("--exact", help="No hashing: each feature has its own weight (slower).", rich_help_panel=FEATURES),
+    ] = False
+    rule: Annotated[
+        str | None,
         typer.Option(
-            help="No invalid sequence of labels: iob1, iob2 (or bio), bioes, none, or auto: the one they keep to."
+            help="Update rule, see below.",
+            show_default="a-uniform:mira; order 2: a-uniform:components:mira",
+            rich_help_panel=LEARNING,
         ),
-    ] = "auto",
-    order: Annotated[int, typer.Option(help="1, or 2: also features of three labels in a row.")] = 1,
-    beam: Annotated[int, typer.Option(help="Search with so many hypotheses; 0 is exact search.")] = 0,
-    fix: Annotated[
-        str, typer.Option(help="With --beam, what is updated: early, max-violation, latest, none.")
-    ] = "max-violation",
-    minimum_count: options.MinimumCount = 1,
-    hashed: Annotated[int | None, typer.Option(help="Hash attributes into so many numbers.")] = None,
-    seed: options.Seed = 0,
-    tune: options.Tune = False,
-    rules: options.Rules = None,
-    betas: options.Betas = None,
-    jobs: options.Jobs = None,
-    encoding: options.Encoding = "utf-8",
-    conllu: Annotated[bool, typer.Option("--conllu", help="The files are CoNLL-U, whatever their names.")] = False,
-    max_bytes: options.MaxBytes = options.MAX_BYTES,
-    not_prose: options.NotProse = False,
-    log: options.Log = None,
-    checkpoint: options.Checkpoint = 10.0,
-    fresh: options.Fresh = False,
-    load: options.Load = None,
-) -> None:
-    """Train a tagger, chunker or named-entity recogniser.
+    ] = None
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            help="Score by which gold arcs must win; 0 is the perceptron of the paper.",
+            show_default="1",
+            rich_help_panel=LEARNING,
+        ),
+    ] = None
 
-    Shows the mistakes of each pass and the score on --dev, and keeps the best pass. Ctrl-C ends after the pass that
-    runs; the same command goes on from there.
-    """
-    from swvp.cli.tagger_training import TaggerFiles, train_tagger
-    from swvp.cli.training import run_options
 
-    if target is not None and column is not None:
-        raise InputError("--column and --target exclude each other")
-    train_tagger(
-        run_options(
-            train=train,
-            dev=dev,
-            model=model,
-            encoding=encoding,
-            log=log,
-            checkpoint=checkpoint,
-            fresh=fresh,
-            tune=tune,
-            rules=rules,
-            betas=betas,
-            jobs=jobs,
-            load=load,
-        ),
-        TaggerFiles(
-            label=target if target is not None else column,
-            columns=names(columns),
-            features=features,
-            conllu=conllu or None,
-            check_prose=column is None and not not_prose,
-        ),
-        rule=rule,
-        beta=beta,
-        C=c,
-        l2=l2,
-        epochs=epochs,
-        patience=patience,
-        average=average,
-        constraint=None if constraint == "none" else constraint,
-        order=order,
-        decoder="beam" if beam else "viterbi",
-        width=beam or 8,
-        fix=fix,
-        minimum_count=minimum_count,
-        hashed=hashed,
-        random_state=seed,
-    )
+@dataclass(kw_only=True)
+class ParserOptions(CourseOptions, ParserModel):
+    """The options of `swvp train parser`."""
 
 
 PARSER_EXAMPLES = """
-A treebank is a file in CoNLL-U or CoNLL-X (10 columns between tabs), .gz too; - is standard input.
+A treebank is a file in CoNLL-U or CoNLL-X (10 columns separated by tabs).
+It may be compressed (.gz).
 
 Examples:
 
@@ -155,108 +320,61 @@ Examples:
 
   swvp train parser train.conllu --dev dev.conllu --tune --model best.swvp
 
-Rules: csp, mira, or APPROACH-GAMMA[:SUBSTRUCTURES][:STEP], where sub-structures are sets of heads, as single,
-components, subtrees.
+Rules: csp, mira, or APPROACH-GAMMA[:SUBSTRUCTURES][:STEP],
+with sub-structures such as single, components, subtrees.
 """
 
 
 @app.command(epilog=PARSER_EXAMPLES, cls=Command)
-def parser(
-    train: options.Train,
-    model: options.Model,
-    dev: options.Dev = None,
-    order: Annotated[int, typer.Option(help="1: features of arcs; 2: also of siblings and grandparents.")] = 1,
-    projective: Annotated[bool, typer.Option("--projective", help="No crossing arcs.")] = False,
-    several_roots: Annotated[
-        bool | None,
-        typer.Option(
-            "--several-roots/--one-root",
-            help="Several words of a sentence may have head 0, or only one.",
-            show_default="as the training trees",
-        ),
-    ] = None,
-    features: Annotated[
-        str | None,
-        typer.Option(
-            help="Preset (first-order, turbo, light; second-order, turbo-standard) or a file of templates.",
-            show_default="first-order or second-order",
-        ),
-    ] = None,
-    labels: Annotated[bool, typer.Option(help="Learn the labels of arcs too, in a second stage.")] = True,
-    prune: Annotated[bool, typer.Option(help="Look only at arcs of tags and lengths seen in training.")] = True,
-    prune_heads: Annotated[int, typer.Option(help="Order 2: a word keeps at most so many heads.")] = 16,
-    prune_threshold: Annotated[
-        float | None,
-        typer.Option(
-            help="Order 2: and only those so many times as probable as its best.",
-            show_default="0.003 or, projective, 0.0003",
-        ),
-    ] = None,
-    margin: Annotated[
-        float | None,
-        typer.Option(help="By how much gold arcs must win; 0 is the perceptron's.", show_default="1"),
-    ] = None,
-    hashed: Annotated[int, typer.Option(help="How many weights; a power of 2.")] = 2**22,
-    exact: Annotated[bool, typer.Option("--exact", help="A weight of its own for each feature (slower).")] = False,
-    rule: Annotated[
-        str | None,
-        typer.Option(help="Update rule.", show_default="a-uniform:mira, in order 2 a-uniform:components:mira"),
-    ] = None,
-    beta: options.Beta = 0.5,
-    c: options.C = None,
-    epochs: options.Epochs = 10,
-    patience: options.Patience = None,
-    average: options.Average = True,
-    seed: options.Seed = 0,
-    tune: options.Tune = False,
-    rules: options.Rules = None,
-    betas: options.Betas = None,
-    jobs: options.Jobs = None,
-    encoding: options.Encoding = "utf-8",
-    max_bytes: options.MaxBytes = options.MAX_BYTES,
-    log: options.Log = None,
-    checkpoint: options.Checkpoint = 10.0,
-    fresh: options.Fresh = False,
-    load: options.Load = None,
-) -> None:
-    """Train a dependency parser.
+@takes_options
+def parser(given: ParserOptions) -> None:
+    """Train a dependency parser: first its trees, then the labels of their arcs.
 
-    First the trees are learnt, then the labels of their arcs. Shows the mistakes of each pass and the score on --dev,
-    and keeps the best pass. Ctrl-C ends after the pass that runs; the same command goes on from there.
+    Prints the mistakes and the dev score of each epoch.
+
+    Ctrl-C stops after the current epoch; the same command resumes.
     """
-    from swvp.cli.parser_training import train_parser
-    from swvp.cli.training import run_options
+    from swvp.cli.progress import TrainingOutput
+    from swvp.parsing.parser import MARGIN, Parser
+    from swvp.parsing.train import read_features, train_parser
 
-    train_parser(
-        run_options(
-            train=train,
-            dev=dev,
-            model=model,
-            encoding=encoding,
-            log=log,
-            checkpoint=checkpoint,
-            fresh=fresh,
-            tune=tune,
-            rules=rules,
-            betas=betas,
-            jobs=jobs,
-            load=load,
-        ),
-        order=order,
-        features=features,
-        projective=projective,
-        one_root=None if several_roots is None else not several_roots,
-        labels=labels,
-        prune=prune,
-        prune_heads=prune_heads,
-        prune_threshold=prune_threshold,
-        margin=margin,
-        hashed=None if exact else hashed,
-        rule=rule,
-        beta=beta,
-        C=c,
-        epochs=epochs,
-        patience=patience,
-        average=average,
-        random_state=seed,
+    settings = settings_of(given, Parser) | {
+        "features": None if given.features is None else read_features(given.features, given.order),
+        "one_root": None if given.several_roots is None else not given.several_roots,
+        "hashed": None if given.exact else given.hashed,
+        "margin": MARGIN if given.margin is None else given.margin,
+    }
+    with exit_when_stopped():
+        train_parser(run_of(given, given), Parser(**settings), [TrainingOutput()], default_margin=given.margin is None)
+
+
+def run_of(files: FileOptions, course: CourseOptions) -> Run:
+    """The files and the course of a training, after the user's Python file has run."""
+    from swvp.cli.study import load_python
+    from swvp.training.run import Run
+
+    return Run(
+        train=files.train,
+        model=files.model,
+        dev=files.dev,
+        encoding=files.encoding,
+        log=course.log,
+        checkpoint=course.checkpoint,
+        fresh=course.fresh,
+        tune=course.tune,
+        rules=names(course.rules),
+        betas=floats("betas", course.betas),
+        jobs=course.jobs,
+        user_code=None if course.load is None else load_python(course.load),
     )
+
+
+@contextmanager
+def exit_when_stopped() -> Iterator[None]:
+    """Exit with code 130 when the user stops training with Ctrl-C."""
+    from swvp.training.training import Stopped
+
+    try:
+        yield
+    except Stopped:
+        raise typer.Exit(130) from None

@@ -37,8 +37,10 @@ from swvp.structures.tree.first_order.model import ArcModel, Arcs, Heads, decode
 from swvp.structures.tree.second_order.features import PartTables, part_tables
 from swvp.structures.tree.second_order.model import SecondOrder, new_part_model
 from swvp.structures.tree.tag_pruning import Pruned, all_allowed, forbidden, longest_arcs, pruned, widened
+from swvp.training.observer import EpochCallback
 from swvp.training.options import TrainingOptions, in_shares, not_fitted
-from swvp.training.training import Training, Watch, Weights, ignore
+from swvp.training.session import Session, check_resumable
+from swvp.training.training import Training, Watch, Weights
 from swvp.types import Floats
 
 __all__ = ["TREE_BETA", "Parser"]
@@ -125,24 +127,54 @@ class Parser(TrainingOptions, ParserAsking):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Sentences, y: Any = None, *, dev: Any = None, watch: Watch | None = None) -> Self:
+    def fit(
+        self,
+        X: Sentences,
+        y: Any = None,
+        *,
+        dev: Any = None,
+        watch: Watch | None = None,
+        checkpoint: str | Path | None = None,
+    ) -> Self:
         """Learn from trees.
 
-        X is a treebank: text or a file of CoNLL-U, or sentences with y, their heads: of each sentence a list of numbers
-        (0 for the root), of pairs (head, label), or a `DependencyTree`. With `dev`, a treebank or a pair (X, y), the
-        weights of the pass that does best on it are kept. `watch` is called after each pass over the trees.
+        Parameters
+        ----------
+        X : treebank or list of sentences
+            The text of a CoNLL-U file, its path, a `Treebank`, or sentences, whose trees are then `y`.
+        y : list, optional
+            For each sentence a list of heads (0 for the root), of pairs (head, label), or a `DependencyTree`.
+        dev : treebank or (X, y), optional
+            A dev set. The weights are then those of the epoch with the best dev score.
+        watch : function, optional
+            Called after each epoch over the trees (not over the labels) with a `Progress`: `epoch`, `score`, `best`.
+        checkpoint : path, optional
+            File in which the state of the training is saved every 10 seconds, and when it is interrupted (Ctrl-C,
+            or KeyboardInterrupt from `watch`). `fit` with the same data and options, `random_state` among them,
+            resumes from it, to the same weights as without the interruption. With labels there are two files, for
+            p.checkpoint p.trees.checkpoint and p.labels.checkpoint. They are removed when training is over.
+
+        Returns
+        -------
+        self
         """
         if watch is not None and not callable(watch):
             raise InputError(f"watch must be a function, not {watch!r}")
         treebank = treebank_from(X, y, heads=True)
-        held_out = None if dev is None else treebank_from(*(dev if isinstance(dev, tuple) else (dev,)), heads=True)
-        training = self.start(treebank, held_out)
-        training.run(self.epochs, self.patience, watch or ignore)
-        self.finish(training)
-        if self.labels and treebank.labelled:
-            naming = self.start_labels(treebank, held_out)
-            naming.run(self.epochs, self.patience, ignore)
-            self.finish_labels(naming)
+        dev_trees = None if dev is None else treebank_from(*(dev if isinstance(dev, tuple) else (dev,)), heads=True)
+        data = [treebank] if dev_trees is None else [treebank, dev_trees]
+        labelled = self.labels and treebank.labelled
+        stage = "trees" if labelled else ""
+        with Session(checkpoint, observers=[] if watch is None else [EpochCallback(watch, stage)]) as session:
+            training = self.start(treebank, dev_trees)
+            check_resumable(training, checkpoint)
+            session.train(self, training, data, stage=stage)
+            self.finish(training)
+            if labelled:
+                label_training = self.start_labels(treebank, dev_trees)
+                session.train(self, label_training, data, stage="labels")
+                self.finish_labels(label_training)
+            session.remove_checkpoints()
         return self
 
     def partial_fit(self, X: Sentences, y: Any = None) -> Self:

@@ -29,8 +29,10 @@ from swvp.tagging.dev_score import Development
 from swvp.tagging.inspection import Asking
 from swvp.tagging.persistence import load_tagger, save_tagger
 from swvp.tagging.voting import check_vote, recorder_of, vote_ids
+from swvp.training.observer import EpochCallback
 from swvp.training.options import TrainingOptions, in_shares, lines_of, not_fitted
-from swvp.training.training import Training, Watch, Weights, ignore, sum_of, weight_names
+from swvp.training.session import Session, check_resumable
+from swvp.training.training import Training, Watch, Weights, sum_of, weight_names
 from swvp.types import Floats
 
 __all__ = ["Tagger"]
@@ -115,11 +117,29 @@ class Tagger(TrainingOptions, Asking):
         *,
         dev: tuple[Sentences, Sequence[Sequence[Any]]] | None = None,
         watch: Watch | None = None,
+        checkpoint: str | Path | None = None,
     ) -> Self:
         """Learn from sentences and the labels of their tokens.
 
-        With `dev`, held-out sentences and labels, the weights of the pass that does best on them are kept (by the F1
-        of phrases if the labels are those of phrases, else by accuracy). `watch` is called after each pass.
+        Parameters
+        ----------
+        X : list of sentences
+            Each is a list of tokens.
+        y : list of lists
+            The label of each token.
+        dev : (X, y), optional
+            A dev set. The weights are then those of the epoch with the best dev score: F1 if the labels are those of
+            phrases, else accuracy.
+        watch : function, optional
+            Called after each epoch with a `Progress`: `epoch`, `score` on the dev set, `best`.
+        checkpoint : path, optional
+            File in which the state of the training is saved every 10 seconds, and when it is interrupted (Ctrl-C,
+            or KeyboardInterrupt from `watch`). `fit` with the same data and options resumes from it, to the same
+            weights as without the interruption. It is removed when training is over.
+
+        Returns
+        -------
+        self
         """
         if y is None:
             raise InputError("y is None: give the labels of each sentence")
@@ -128,9 +148,18 @@ class Tagger(TrainingOptions, Asking):
         self.layout_ = None
         corpus = corpus_of(X, y, self.columns)
         names = None if corpus.columns is None else corpus.columns.names
-        training = self.start(corpus, None if dev is None else corpus_of(*dev, names, corpus.kind))
-        training.run(self.epochs, self.patience, watch or ignore)
-        return self.finish(training)
+        dev_corpus = None if dev is None else corpus_of(*dev, names, corpus.kind)
+        with Session(checkpoint, observers=[] if watch is None else [EpochCallback(watch)]) as session:
+            training = self.start(corpus, dev_corpus)
+            check_resumable(training, checkpoint)
+            session.train(self, training, [corpus] if dev_corpus is None else [corpus, dev_corpus])
+            self.finish(training)
+            session.remove_checkpoints()
+        return self
+
+    def use_layout(self, layout: Layout) -> None:
+        """Learn from files with these columns: they are saved with the model, which then reads such files."""
+        self.columns, self.layout_ = list(layout.names), layout
 
     def partial_fit(self, X: Sentences, y: Sequence[Sequence[Any]], classes: Sequence[Any] | None = None) -> Self:
         """Learn from one more batch of sentences, in one pass.

@@ -1,4 +1,4 @@
-"""Owns a training on disk: everything it needs to go on after being killed, to the very same weights."""
+"""Checkpoints: the whole state of a training in a file, from which it resumes to the same weights."""
 
 from __future__ import annotations
 
@@ -20,19 +20,23 @@ from swvp.structures.operations import refresh
 from swvp.training.options import epochs_of, scores_of
 from swvp.training.training import Training, sum_of, weight_names
 
-__all__ = ["Data", "remove_checkpoint", "resume", "save_checkpoint", "stamp"]
+__all__ = ["START_AGAIN", "Data", "remove_checkpoint", "resume", "save_checkpoint", "stamp"]
+
+
+START_AGAIN = "remove it to start again, or use --fresh on the command line"
+"""What to do with a checkpoint that cannot be resumed from."""
 
 
 class Data(Protocol):
-    """What a training was made of: `parts` are all strings and arrays that tell it from other data."""
+    """Training data or a dev set: `parts` are all strings and arrays that distinguish it from other data."""
 
     def parts(self) -> Iterable[str | NDArray[Any]]: ...
 
 
 def stamp(training: Training, options: dict[str, Any], *data: Data) -> dict[str, Any]:
-    """What a training is: its options, its data as a digest, the program. Equal stamps go to equal weights.
+    """The identity of a training: its options, a digest of its data, the version. Equal stamps give equal weights.
 
-    `data` are those it was made of, development data too: their words are seen nowhere else.
+    `data` are what it was made of, dev set included: the words of the dev set are in no array of the training.
     """
     digest = hashlib.sha256()
     for part in [*(part for one in data for part in one.parts()), *arrays_of(training.problem)]:
@@ -43,7 +47,7 @@ def stamp(training: Training, options: dict[str, Any], *data: Data) -> dict[str,
 
 
 def arrays_of(problem: Any) -> list[NDArray[Any]]:
-    """The arrays of a problem, those of the tuples in it too."""
+    """All arrays of a problem, also those in nested tuples."""
     if isinstance(problem, np.ndarray):
         return [problem]
     return [array for part in problem for array in arrays_of(part)] if isinstance(problem, tuple) else []
@@ -54,7 +58,7 @@ def kind_of(training: Training) -> str:
 
 
 def save_checkpoint(path: Path, training: Training, stamped: dict[str, Any]) -> None:
-    """Write the state of a training after a pass; only numbers that are not 0 take room."""
+    """Write the state of a training after an epoch; zeros take no space."""
     meta = {
         "stamp": stamped,
         "clock": training.clock,
@@ -80,29 +84,31 @@ def array_names(training: Training, meta: dict[str, Any]) -> set[str]:
 
 
 def resume(path: Path, training: Training, stamped: dict[str, Any]) -> bool:
-    """Bring a new training to the state in the file, if there is one; refuse the file of another training."""
+    """Bring a new training to the state in a file; return whether there is one.
+
+    Raises InputError if it is the checkpoint of another training, or damaged.
+    """
     if not path.exists():
         return False
-    advice = "remove it, or use --fresh"
     try:
         contents = read_container(path, kind_of(training), lambda meta: array_names(training, meta))
     except InputError as error:
-        raise InputError(f"{error}: {advice}") from None
+        raise InputError(f"{error}: {START_AGAIN}") from None
     try:
-        there = contents.meta["stamp"]
-        differing = different(there, stamped)
+        differing = different(contents.meta["stamp"], stamped)
         if differing:
-            raise InputError(f"{path} is the checkpoint of another training ({', '.join(differing)} differ): {advice}")
+            parts = ", ".join(differing)
+            raise InputError(f"{path} is the checkpoint of another training ({parts} differ): {START_AGAIN}")
         clock, largest = contents.meta["clock"], contents.meta["largest"]
         must(is_whole(clock, 0) and is_real(largest) and largest >= 0, "clock")
         training.clock, training.largest[0] = clock, largest
         training.orders.bit_generator.state = contents.meta["orders"]
         training.history, training.scores = epochs_of(contents.meta["history"]), scores_of(contents.meta["scores"])
-        passes = len(training.history)
-        if [epoch.epoch for epoch in training.history] != list(range(1, passes + 1)) or (
-            (training.clock, len(training.scores)) != (passes * training.examples, passes if training.dev else 0)
+        epochs = len(training.history)
+        if [epoch.epoch for epoch in training.history] != list(range(1, epochs + 1)) or (
+            (training.clock, len(training.scores)) != (epochs * training.examples, epochs if training.dev else 0)
         ):
-            raise ValueError("its passes are not counted right")
+            raise ValueError("its epochs are not counted right")
         names = weight_names(training.model)
         for name in names:
             for part in (name, sum_of(name)):
@@ -112,22 +118,23 @@ def resume(path: Path, training: Training, stamped: dict[str, Any]) -> bool:
             for name, array in training.best.items():
                 fill(array, contents.arrays, f"best {name}")
     except InputError as error:
-        told = str(error)
-        raise error if told.endswith(advice) else InputError(f"{path}: {told}: {advice}") from None
+        text = str(error)
+        raise error if text.endswith(START_AGAIN) else InputError(f"{path}: {text}: {START_AGAIN}") from None
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
-        raise InputError(f"{path}: its parts do not fit together ({error}): {advice}") from None
+        raise InputError(f"{path}: its parts do not fit together ({error}): {START_AGAIN}") from None
     refresh(training.model)
     return True
 
 
 def remove_checkpoint(path: Path) -> None:
-    """Remove the file, and what a process that was killed while writing it has left."""
+    """Remove a checkpoint, and the unfinished files of a process that was killed while writing it."""
     path.unlink(missing_ok=True)
     remove_leftovers(path)
 
 
-def different(there: Any, here: dict[str, Any]) -> list[str]:
-    options, ours = there["options"], here["options"]
-    names = [name for name in {**options, **ours} if options.get(name) != ours.get(name)]
-    names += [name for name in ("data", "swvp") if there[name] != here[name]]
+def different(saved: Any, current: dict[str, Any]) -> list[str]:
+    """The names of options, and "data" or "swvp", in which two stamps differ."""
+    before, now = saved["options"], current["options"]
+    names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    names += [name for name in ("data", "swvp") if saved[name] != current[name]]
     return sorted(names)

@@ -1,10 +1,11 @@
-"""Owns what everything that is trained has in common: the options of its training, its passes, its threads."""
+"""What taggers and parsers share: the options of a training, its history, their form in files, threads."""
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
 import numbers
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar, TypeVar
@@ -21,6 +22,8 @@ from swvp.types import Ints
 
 __all__ = [
     "TrainingOptions",
+    "available_cores",
+    "best_epoch_text",
     "epochs_of",
     "in_shares",
     "lines_of",
@@ -69,6 +72,10 @@ class TrainingOptions:
         classes = [cls for cls in type(self).__mro__ if issubclass(cls, TrainingOptions) and "__init__" in vars(cls)]
         return {name: getattr(self, name) for name in list(inspect.signature(classes[-1].__init__).parameters)[1:]}
 
+    def use_rule(self, rule: UpdateRule) -> None:
+        """Set the options `rule` and `beta` to those of a rule that tuning chose."""
+        self.rule, self.beta = rule.name, rule.beta
+
     def _rule(self) -> UpdateRule:
         """The rule with the parts that were given by themselves."""
         given = {name: getattr(self, name) for name in PARTS if getattr(self, name) is not None}
@@ -104,6 +111,11 @@ class TrainingOptions:
         self.history_ = training.history
         self.dev_scores_ = training.scores
         self.best_epoch_ = training.best_epoch
+
+
+def best_epoch_text(learner: TrainingOptions) -> str:
+    """Which epoch the weights are from, for reports."""
+    return f"epoch {learner.best_epoch_} of {len(learner.history_)}"
 
 
 def stored(options: dict[str, Any]) -> dict[str, Any]:
@@ -209,3 +221,8 @@ def in_shares(work: Callable[[int, int], object], sentences: int, n_jobs: int) -
         return
     with ThreadPoolExecutor(len(parts)) as pool:
         list(pool.map(lambda part: work(*part), parts))
+
+
+def available_cores() -> int:
+    """The number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,8 +1,7 @@
-"""Owns a training that can be watched: pass after pass, scored on development data, the best pass kept.
+"""The training loop: epochs, dev scores, the best epoch, patience.
 
-Its state is explicit: the weights and their sums in `model`, the counters, the random numbers and the history, so
-that it can be kept on disk and gone on with (`swvp.training.checkpoint`). What is trained is known by the operations of
-its structure only.
+The state of a training is explicit (the weights and their averaging sums in `model`, the counters, the random numbers
+and the history), so that a checkpoint can hold it. The loop knows the structure by its operations only.
 """
 
 from __future__ import annotations
@@ -18,16 +17,16 @@ from swvp.learning.voting import Recorder
 from swvp.structures.exact import averaged
 from swvp.types import Floats
 
-__all__ = ["Development", "Progress", "Training", "Watch", "Weights", "ignore", "sum_of", "weight_names"]
+__all__ = ["Development", "Progress", "Stopped", "Training", "Watch", "Weights", "ignore", "sum_of", "weight_names"]
 
 Weights = dict[str, Floats]
-"""The arrays of weights of a model by name, without the room it works in."""
+"""The weight arrays of a model by name, without its buffers."""
 
 
 class Development(Protocol):
-    """Held-out data: how good some weights are on them, the higher the better, and what that number is called.
+    """A dev set: scores weights, the higher the better; `metric` is the name of the score.
 
-    `model` is that of the training: what is known of its weights beside their values.
+    `model` is that of the training: it has what prediction needs besides the values of the weights.
     """
 
     @property
@@ -36,8 +35,12 @@ class Development(Protocol):
     def score(self, weights: Weights, model: Any) -> float: ...
 
 
+class Stopped(KeyboardInterrupt):
+    """Raised when the user stops training (Ctrl-C), after the observers were told."""
+
+
 class Progress(NamedTuple):
-    """A pass, its score on the development data, and whether it is the best so far."""
+    """An epoch, its dev score, and whether that is the best so far."""
 
     epoch: Epoch
     score: float | None
@@ -48,19 +51,20 @@ Watch = Callable[[Progress], object]
 
 
 def ignore(progress: Progress) -> None:
-    """Watches nothing."""
+    """Do nothing after an epoch."""
 
 
 class Training:
-    """Passes over one problem with one rule; the best pass on `dev`, or the last one, gives the weights.
+    """Epochs over one problem with one rule; the weights are those of the best epoch on `dev`, or of the last one.
 
-    `model` is a NamedTuple with its weights in fields that begin with w, each with a field of sums (`weight_names`).
-    `kind` says what is trained, for checkpoints: "tagger". A `recorder` collects the weight vectors, for a vote; a
-    checkpoint does not hold them.
+    `model` is a NamedTuple with its weights in fields that begin with w, each with a field of averaging sums
+    (`weight_names`). `kind` says what is trained, for checkpoints: "tagger". A `recorder` collects the weight vectors,
+    for a vote.
     """
 
     resumable = True
-    shuffle = True  # a new order of the examples in every pass
+    """Whether a checkpoint holds all of its state."""
+    shuffle = True  # a new order of the examples in every epoch
     stops_without_mistakes = True
 
     def __init__(
@@ -79,6 +83,7 @@ class Training:
         self.problem, self.model, self.rule, self.kind = problem, model, rule, kind
         self.examples, self.average, self.orders, self.dev = examples, average, orders, dev
         self.recorder = recorder
+        self.resumable = type(self).resumable and recorder is None  # a checkpoint does not hold the vectors of a vote
         self.clock = 0
         self.largest = np.zeros(1)
         self.history: list[Epoch] = []
@@ -87,20 +92,20 @@ class Training:
 
     @property
     def best_epoch(self) -> int:
-        """The number of the pass whose weights are used, from 1."""
+        """The number of the epoch whose weights are used, from 1."""
         return int(np.argmax(self.scores)) + 1 if self.scores else len(self.history)
 
     def finished(self, epochs: int, patience: int | None) -> bool:
-        """Whether there is nothing more to do: all passes done, one without a mistake, or no better one for long."""
+        """Whether training is over: all epochs done, one without a mistake, or `patience` without a better score."""
         done = len(self.history)
         no_mistake = self.stops_without_mistakes and done > 0 and self.history[-1].mistakes == 0
         stale = patience is not None and bool(self.scores) and done - self.best_epoch >= patience
         return done >= epochs or no_mistake or stale
 
     def run(self, epochs: int, patience: int | None = None, watch: Watch = ignore) -> None:
-        """Train up to `epochs` passes in all; stop after `patience` passes that are not better than the best.
+        """Train up to `epochs` epochs in all; stop after `patience` of them without a better dev score.
 
-        `watch` is called after each pass.
+        `watch` is called after each epoch.
         """
         if self.finished(epochs, patience):
             return
@@ -122,7 +127,7 @@ class Training:
                 return
 
     def _record(self, epoch: Epoch, watch: Watch) -> None:
-        """Keep what a pass did, score it, and keep its weights if they are the best so far."""
+        """Append an epoch to the history, score it, and copy its weights if they are the best so far."""
         self.history.append(epoch)
         if self.dev is None:
             watch(Progress(epoch, None, True))
@@ -136,7 +141,7 @@ class Training:
         watch(Progress(epoch, score, best))
 
     def weights(self) -> Weights:
-        """The weights at this point: their mean over all examples seen, or the last ones."""
+        """The weights now: their mean over all examples seen, or the last ones."""
         return {
             name: averaged(getattr(self.model, name), getattr(self.model, sum_of(name)), self.clock)
             if self.average
@@ -145,20 +150,21 @@ class Training:
         }
 
     def result(self) -> Weights:
-        """The weights to keep: those of the best pass. Call it last; without `dev` the model's arrays are used up."""
+        """The weights of the best epoch. Call it last: without `dev` it overwrites the model's arrays."""
         if self.best is not None:
             return self.best
-        found = {}
+        result = {}
         for name in weight_names(self.model):
             w, total = getattr(self.model, name), getattr(self.model, sum_of(name))
-            found[name] = averaged(w, total, self.clock, out=total) if self.average else w
-        return found
+            result[name] = averaged(w, total, self.clock, out=total) if self.average else w
+        return result
 
 
 def weight_names(model: Any) -> Sequence[str]:
-    """The fields of a model that hold weights; each has a field of sums, w_move ↔ delayed_move."""
+    """The fields of a model that hold weights; each has a field of averaging sums, w_move ↔ delayed_move."""
     return [name for name in model._fields if sum_of(name) in model._fields and name != sum_of(name)]
 
 
 def sum_of(name: str) -> str:
+    """The field of the averaging sums of a field of weights; empty if the field holds no weights."""
     return "delayed" + name.removeprefix("w") if name.startswith("w") else ""

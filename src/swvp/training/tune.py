@@ -1,4 +1,4 @@
-"""Owns the search for a rule: many trainings on the same arrays, chosen by their score on development data."""
+"""Tuning: trainings with several rules on the same arrays, of which the best on the dev set is chosen."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import NamedTuple
 from swvp.errors import InputError
 from swvp.learning.perceptron import Epoch
 from swvp.learning.rule import UpdateRule, as_rule
-from swvp.training.training import Progress, Training
+from swvp.training.training import Progress, Stopped, Training
 
 __all__ = ["Trial", "candidates", "fork", "tune"]
 
 
 class Trial(NamedTuple):
-    """One training: its best score, at which pass, what happened in all of them and the score of each."""
+    """The training with one rule: its best dev score, the epoch of it, the history and all dev scores."""
 
     rule: UpdateRule
     score: float
@@ -30,23 +30,19 @@ class Trial(NamedTuple):
         return sum(epoch.seconds for epoch in self.history)
 
     def rate(self, count: str) -> float:
-        """The share of updates that `count` counts, over all passes."""
+        """The share of updates that `count` counts, over all epochs."""
         updates = sum(epoch.updates for epoch in self.history)
         return float(sum(getattr(epoch, count) for epoch in self.history) / max(updates, 1))
 
 
 def candidates(rules: Sequence[str], betas: Sequence[float], C: float | None = None) -> list[UpdateRule]:
-    """Every rule with every β, once where β makes no difference; C for all steps `mira`."""
-    found = []
+    """Each rule with each β, once where β makes no difference; `C` is the longest step of all `mira` rules."""
+    tried = []
     longest = {} if C is None else {"C": C}
     for name in rules:
         rule = as_rule(name, **longest)
-        found += [as_rule(name, beta=beta, **longest) for beta in betas] if rule.uses_beta else [rule]
-    return list(dict.fromkeys(found))
-
-
-class Stopped(Exception):  # noqa: N818
-    """Ends a training of which nobody wants the result."""
+        tried += [as_rule(name, beta=beta, **longest) for beta in betas] if rule.uses_beta else [rule]
+    return list(dict.fromkeys(tried))
 
 
 def tune(
@@ -58,27 +54,27 @@ def tune(
     jobs: int,
     watch: Callable[[Trial, int], object] = lambda trial, done: None,
 ) -> tuple[list[Trial], Training]:
-    """Train once with each rule, each from 0 on the same data in the same orders.
+    """Train once with each rule, each from zero weights on the same data in the same orders.
 
     Returns the trials in the order of the rules, and the finished training of the best one: the highest score, the
-    earlier rule among equals. `training` is a new one and is left as it is.
+    earlier rule among equals. `training` must be new and stays so.
     """
     if training.dev is None:
-        raise InputError("tuning needs development data to choose by")
+        raise InputError("tuning needs a dev set to choose by")
     if jobs < 1:
         raise InputError(f"jobs must be at least 1, not {jobs}")
     best: tuple[float, int, Training] | None = None
     trials: dict[int, Trial] = {}
-    stopped = Event()
+    cancelled = Event()
 
-    def stop_if_asked(progress: Progress) -> None:
-        if stopped.is_set():
+    def stop_if_cancelled(progress: Progress) -> None:
+        if cancelled.is_set():
             raise Stopped
 
     def run(number: int) -> tuple[int, Training]:
-        own = fork(training, rules[number])
-        own.run(epochs, patience, stop_if_asked)
-        return number, own
+        trained = fork(training, rules[number])
+        trained.run(epochs, patience, stop_if_cancelled)
+        return number, trained
 
     with ThreadPoolExecutor(jobs) as pool:
         pending = [pool.submit(run, number) for number in range(len(rules))]
@@ -86,15 +82,15 @@ def tune(
             while pending:
                 future = next(as_completed(pending))
                 pending.remove(future)
-                number, own = future.result()
-                score = max(own.scores)
-                trials[number] = Trial(rules[number], score, own.best_epoch, own.history, own.scores)
+                number, trained = future.result()
+                score = max(trained.scores)
+                trials[number] = Trial(rules[number], score, trained.best_epoch, trained.history, trained.scores)
                 if best is None or (-score, number) < best[:2]:
-                    best = -score, number, own
-                del own, future
+                    best = -score, number, trained
+                del trained, future  # only the best keeps its arrays
                 watch(trials[number], len(trials))
         except BaseException:
-            stopped.set()  # those that run end after their pass
+            cancelled.set()  # those that run end after their epoch
             for future in pending:
                 future.cancel()
             raise
@@ -103,10 +99,10 @@ def tune(
 
 
 def fork(training: Training, rule: UpdateRule) -> Training:
-    """The same training from the beginning with another rule, with arrays of its own to work in."""
-    own = copy.copy(training)
-    own.model = copy.deepcopy(training.model)
-    own.orders = copy.deepcopy(training.orders)
-    own.largest = training.largest.copy()
-    own.history, own.scores, own.rule = [], [], rule
-    return own
+    """The same training from the beginning with another rule, with its own copy of the model."""
+    forked = copy.copy(training)
+    forked.model = copy.deepcopy(training.model)
+    forked.orders = copy.deepcopy(training.orders)
+    forked.largest = training.largest.copy()
+    forked.history, forked.scores, forked.rule = [], [], rule
+    return forked

@@ -6,8 +6,6 @@ import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len, set_cell_size
-
 from swvp.escaping import STEERING
 
 if TYPE_CHECKING:
@@ -100,12 +98,25 @@ def note(tree: DependencyTree, k: int) -> str:
 def align(texts: Sequence[str]) -> list[str]:
     """The texts, cut where too long except for notes, filled with blanks to one width in cells."""
     texts = [text if text.startswith("✗ gold") else set_width(text) for text in texts]
-    width = max(map(cell_len, texts))
-    return [isolated(text) + " " * (width - cell_len(text)) for text in texts]
+    width = max(map(cell_width, texts))
+    return [isolated(text) + " " * (width - cell_width(text)) for text in texts]
+
+
+def cell_width(text: str) -> int:
+    """The number of cells of a terminal that a text takes: 0 for a mark on a character, 2 for a wide character."""
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    marks = sum(unicodedata.category(character) in ("Mn", "Mc", "Me", "Cf") for character in text)
+    return len(text) + wide - marks
 
 
 def set_width(text: str) -> str:
-    return text if cell_len(text) <= LONGEST else set_cell_size(text, LONGEST - 1).rstrip() + "…"
+    """The text, cut if it is wider than LONGEST cells."""
+    if cell_width(text) <= LONGEST:
+        return text
+    end = len(text)
+    while cell_width(text[:end]) > LONGEST - 1:
+        end -= 1
+    return text[:end].rstrip() + "…"
 
 
 def isolated(text: str) -> str:

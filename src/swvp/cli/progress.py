@@ -1,0 +1,143 @@
+"""The training output of a command: a line for each epoch, notes, a progress bar and a table for --tune."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from swvp.cli.output import new_console
+from swvp.cli.watch import Watch
+from swvp.training.observer import Observer, Start, TuningStart
+from swvp.training.training import Progress, Training
+from swvp.training.tune import Trial
+
+__all__ = ["TrainingOutput"]
+
+
+class TrainingOutput(Observer):
+    """Prints the events of a training on standard error."""
+
+    def __init__(self, console: Console | None = None):
+        self.console = new_console(stderr=True) if console is None else console
+        self.bar: Watch | None = None  # while rules are tuned
+        self.rules = 0
+
+    def on_note(self, text: str) -> None:
+        self.console.print(text)
+
+    def on_start(self, start: Start) -> None:
+        if start.stage:
+            self.console.print(start.stage)
+        if start.resumed_from is not None:
+            self.console.print(f"resuming after epoch {len(start.training.history)}, from {start.resumed_from}")
+        if start.compiles:
+            self.console.print("the first training also compiles, which takes 20 to 90 seconds; later ones do not")
+        self.lines = EpochLines(self.console, start.training, start.epochs)
+        if not start.finished:
+            self.lines.print_headings(start.examples)
+
+    def on_epoch(self, stage: str, progress: Progress) -> None:
+        self.lines.print(progress)
+
+    def on_interrupt(self) -> None:
+        self.console.print("stopping after this epoch (Ctrl-C again: at once)")
+
+    def on_stop(self, epoch: int | None, resumable: bool) -> None:
+        if self.bar is not None:
+            self.close()
+            self.console.print("stopped; a tuning has no checkpoints, so nothing is saved")
+        elif epoch is None:
+            self.console.print("stopped")
+        else:
+            advice = "; run the same command again to resume" if resumable else ""
+            self.console.print(f"stopped after epoch {epoch}{advice}")
+
+    def on_tuning(self, start: TuningStart) -> None:
+        if start.stage:
+            self.console.print(start.stage)
+        self.console.print(f"tuning: {start.rules} trainings of {start.epochs} epochs, {start.jobs} at a time")
+        self.rules = start.rules
+        self.bar = Watch(self.console).__enter__()
+        self.bar.show(0, self.rules)
+
+    def on_trial(self, trial: Trial, done: int) -> None:
+        if self.bar is not None:
+            self.bar.show(done, self.rules)
+
+    def on_tuned(self, stage: str, trials: Sequence[Trial], metric: str) -> None:
+        self.close()
+        self.console.print(tuning_table(trials, metric))
+
+    def on_saved(self, path: Path, summary: str) -> None:
+        self.console.print(f"{path}: {path.stat().st_size / 1e6:.1f} MB, {summary}", soft_wrap=True)
+
+    def close(self) -> None:
+        if self.bar is not None:
+            self.bar.__exit__()
+            self.bar = None
+
+
+class EpochLines:
+    """A line for each epoch: mistakes, dev score, seconds, time left.
+
+    The time left is that of the later epochs: the first one may also compile.
+    """
+
+    def __init__(self, console: Console, training: Training, epochs: int):
+        self.console, self.training, self.epochs = console, training, epochs
+        self.last = time.monotonic()
+        self.first = len(training.history) + 1
+        self.indent = 0  # by how much the name of the score is wider than its column
+
+    def print_headings(self, examples: str) -> None:
+        dev = self.training.dev
+        metric = "" if dev is None else f"  {'dev ' + dev.metric:>11}"
+        self.indent = max(len(metric) - 13, 0)
+        wrong = f"{'wrong ' + examples:>17}{'wrong tokens':>14}"
+        self.console.print(f"{'epoch':>5}{wrong}{metric}{'seconds':>9}{'left':>7}")
+
+    def print(self, progress: Progress) -> None:
+        now = time.monotonic()
+        epoch = progress.epoch
+        if epoch.epoch == self.first:
+            self.after_first, left = now, ""
+        else:
+            left = clock((now - self.after_first) / (epoch.epoch - self.first) * (self.epochs - epoch.epoch))
+        score = ""
+        if progress.score is not None:
+            score = f"{'':{self.indent}}{100 * progress.score:11.2f}{' *' if progress.best else '  '}"
+        counts = f"{epoch.epoch:5}{epoch.mistakes:17,}{epoch.wrong_positions:14,}"
+        self.console.print(f"{counts}{score}{now - self.last:9.1f}{left:>7}")
+        self.last = now
+
+
+def clock(seconds: float) -> str:
+    """Seconds as minutes and seconds.
+
+    >>> clock(125.4)
+    '2:05'
+    """
+    return f"{int(seconds + 0.5) // 60}:{int(seconds + 0.5) % 60:02}"
+
+
+def tuning_table(trials: Sequence[Trial], metric: str) -> Table:
+    """The trials, the best first."""
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
+    for heading in ("rule", "β", f"dev {metric}", "epoch", "back-offs", "cond. 2", "seconds"):
+        table.add_column(heading, justify="left" if heading == "rule" else "right", no_wrap=True)
+    for trial in sorted(trials, key=lambda trial: -trial.score):
+        table.add_row(
+            trial.rule.name,
+            f"{trial.rule.beta:g}" if trial.rule.uses_beta else "",
+            f"{100 * trial.score:.2f}",
+            str(trial.epoch),
+            f"{100 * trial.rate('back_offs'):.1f} %",
+            f"{100 * trial.rate('condition_2_failures'):.1f} %",
+            f"{trial.seconds:.1f}",
+            style="bold" if trial is max(trials, key=lambda trial: trial.score) else None,
+        )
+    return table

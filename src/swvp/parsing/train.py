@@ -1,0 +1,137 @@
+"""Training a parser from files: reads treebanks, trains or tunes its two stages, writes the model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from swvp.cache import is_on_disk
+from swvp.features.arc_templates import PRESETS, parse_arc_templates
+from swvp.features.part_templates import PART_PRESETS, parse_part_templates
+from swvp.features.templates import read_templates
+from swvp.parsing.parser import Parser, has_one_root, margin_note
+from swvp.parsing.rules import candidates
+from swvp.parsing.treebank import Treebank, read_treebank
+from swvp.structures.tree.first_order.model import predict_all
+from swvp.structures.tree.pruner import learn
+from swvp.structures.tree.second_order.model import predict_parts
+from swvp.training.observer import Observer
+from swvp.training.options import best_epoch_text
+from swvp.training.run import Run, unseen_labels
+from swvp.training.session import Session
+
+__all__ = ["read_features", "train_parser"]
+
+
+def train_parser(run: Run, parser: Parser, observers: Sequence[Observer] = (), *, default_margin: bool = False) -> None:
+    """Train a parser on treebanks and write its model file; observers are told what happens.
+
+    `default_margin`: the user gave no margin, so a note says where the default matters.
+    """
+    rule = parser.check()
+    tried = candidates(run.rules, run.betas, parser.C) if run.tune else []
+    run.check(patience=parser.patience)
+    with run.session(observers) as session:
+        treebank = read_treebank(run.train, encoding=run.encoding, heads=True)
+        dev = None if run.dev is None else read_treebank(run.dev, encoding=run.encoding, heads=True)
+        data = [treebank] if dev is None else [treebank, dev]
+        session.note(size_note("training", treebank))
+        session.note(projective_note(treebank, parser))
+        session.note(roots_note(treebank, parser.one_root))
+        if default_margin and not run.tune and (note := margin_note(parser.rule, rule)) is not None:
+            session.note(f"note: {note} (--margin 0)")
+        if dev is not None:
+            session.note(size_note("dev", dev))
+        if parser.order == 2 and parser.prune:
+            compiles = "" if is_on_disk(learn) else "; the first time it also compiles, which takes 20 to 60 seconds"
+            session.note(f"training the pruner{compiles}")
+        training = parser.start(treebank, dev)
+        if parser.prune:
+            session.note(pruning_note(parser, *((treebank, "training") if dev is None else (dev, "dev"))))
+        labelled = parser.labels and treebank.labelled
+        if labelled and dev is not None and treebank.labels is not None and dev.labels is not None:
+            session.note(unseen_labels(treebank.labels.strings, *dev.labels))
+        stage = "trees" if labelled else ""
+        if run.tune:
+            training = session.tune(parser, training, tried, jobs=run.threads, stage=stage)
+        else:
+            kernel = predict_all if parser.order == 1 else predict_parts
+            session.train(parser, training, data, stage=stage, kernel=kernel)
+        parser.finish(training)
+        if parser.order == 2 and dev is not None:
+            session.note(f"dev: {100 * parser.certified(dev):.1f} % of the trees are certainly the best ones")
+        if labelled:
+            train_labels(session, parser, treebank, dev)
+        classes = "" if parser.labeller_ is None else f", {len(parser.labeller_.classes)} labels"
+        session.save(parser, run.model, f"{len(parser.templates_)} templates{classes}, {best_epoch_text(parser)}")
+
+
+def train_labels(session: Session, parser: Parser, treebank: Treebank, dev: Treebank | None) -> None:
+    """The second stage: labels of arcs."""
+    label_training = parser.start_labels(treebank, dev)
+    data = [treebank] if dev is None else [treebank, dev]
+    session.train(parser, label_training, data, stage="labels", examples="families")
+    parser.finish_labels(label_training)
+    if dev is not None and dev.labelled:
+        session.note(scores_note(parser, dev))
+
+
+def read_features(features: str, order: int) -> str | list[str]:
+    """A preset by name, or the templates of a file, which is named if something is wrong with it."""
+    known = PRESETS if order == 1 else PRESETS | PART_PRESETS
+    if features in known:
+        return features
+    lines = read_templates(features, known)
+    if order == 1:
+        parse_arc_templates(lines, where=features)
+    else:
+        parse_part_templates(lines, where=features)
+    return lines
+
+
+def size_note(name: str, treebank: Treebank) -> str:
+    """The size of a treebank and the share of non-projective trees."""
+    crossing = 100 * treebank.non_projective() / treebank.number_of_sentences
+    return (
+        f"{name}: {treebank.number_of_sentences:,} sentences, {treebank.tokens:,} words, "
+        f"{crossing:.1f} % of the trees not projective"
+    )
+
+
+def projective_note(treebank: Treebank, parser: Parser) -> str | None:
+    """How many trees of a treebank no prediction can equal."""
+    if parser.projective and (trees := treebank.non_projective()):
+        return f"note: {trees:,} training trees are not projective: a projective parser cannot reach them"
+    return None
+
+
+def roots_note(treebank: Treebank, one_root: bool | None) -> str | None:
+    """How many roots predictions have, if some training trees have several."""
+    trees = treebank.several_roots
+    if not trees or one_root is False:
+        return None
+    if one_root or has_one_root(treebank):
+        return f"note: {trees:,} training trees have several roots, predictions have one (--several-roots allows more)"
+    share = 100 * trees / treebank.number_of_sentences
+    return f"{trees:,} training trees ({share:.1f} %) have several roots: so may predictions (--one-root allows one)"
+
+
+def scores_note(parser: Parser, dev: Treebank) -> str | None:
+    """UAS and LAS of the finished parser on the dev set."""
+    heads, labels = parser.predict_trees(dev)
+    if labels is None or dev.labels is None:
+        return None
+    predicted, gold = (np.array(column.strings, object)[column.ids] for column in (labels, dev.labels))
+    right = heads == dev.trees
+    uas, las = np.mean(right), np.mean(right & (predicted == gold))
+    return f"dev: UAS {100 * uas:.2f}, LAS {100 * las:.2f}, punctuation included"
+
+
+def pruning_note(parser: Parser, treebank: Treebank, name: str) -> str:
+    """How many heads pruning leaves, and how many of the gold arcs."""
+    pruned = parser.pruning(treebank)
+    return (
+        f"pruning: {pruned.heads:.1f} heads a word are left ({100 * pruned.share:.0f} % of the arcs), "
+        f"among them {100 * pruned.recall:.2f} % of the {name} arcs"
+    )

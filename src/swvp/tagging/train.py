@@ -1,0 +1,142 @@
+"""Training a tagger from files: reads them, checks options, trains or tunes, writes the model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from swvp.errors import InputError
+from swvp.features.templates import PRESETS, parse_templates, read_templates
+from swvp.io.table import Table, is_conllu, read_table
+from swvp.learning.rule import UpdateRule
+from swvp.tagging.columns import NO_TARGET, Layout, check_column_options, conllu_layout, layout_of, read_corpus
+from swvp.tagging.corpus import Corpus
+from swvp.tagging.defaults import presets_for
+from swvp.tagging.prose import refuse_prose
+from swvp.tagging.rules import candidates
+from swvp.tagging.tagger import Tagger
+from swvp.training.observer import Observer
+from swvp.training.options import best_epoch_text
+from swvp.training.run import Run, unseen_labels
+
+__all__ = ["TaggerFiles", "read_features", "train_tagger"]
+
+
+@dataclass(frozen=True)
+class TaggerFiles:
+    """How the files of a tagger are read.
+
+    Parameters
+    ----------
+    label : str or int, optional
+        The column of the labels: a name in CoNLL-U, a number from 0 in a column file (by default the last column).
+    columns : sequence of str, optional
+        Names of the columns that features use; by default all, in CoNLL-U the word.
+    templates : str, optional
+        The file that the features of the tagger come from; errors name it.
+    conllu : bool, optional
+        Whether the files are CoNLL-U; by default their names decide.
+    check_prose : bool
+        Raise InputError for a file that looks like prose.
+    """
+
+    label: str | int | None = None
+    columns: Sequence[str] | None = None
+    templates: str | None = None
+    conllu: bool | None = None
+    check_prose: bool = True
+
+    def layout(self, table: Table) -> Layout:
+        return layout_of(table, self.label, self.columns)
+
+    def read(self, path: str, encoding: str) -> Table:
+        table = read_table(path, encoding=encoding, conllu=self.conllu)
+        if self.check_prose:
+            refuse_prose(table)
+        return table
+
+
+def train_tagger(run: Run, files: TaggerFiles, tagger: Tagger, observers: Sequence[Observer] = ()) -> None:
+    """Train a tagger on files and write its model file; observers are told what happens."""
+    tried = check_options(run, files, tagger)
+    with run.session(observers) as session:
+        table = files.read(run.train, run.encoding)
+        layout = files.layout(table)
+        corpus = read_corpus(table, layout, labelled=True)
+        dev = None
+        if run.dev is not None:
+            dev = read_corpus(files.read(run.dev, run.encoding), layout, labelled=True)
+        check_features(tagger.features, layout.names, files.templates)
+        tagger.use_layout(layout)
+        session.note(size_note("training", corpus, layout))
+        if dev is not None:
+            assert corpus.labels is not None
+            assert dev.labels is not None
+            session.note(size_note("dev", dev, layout))
+            session.note(unseen_labels(corpus.labels.names, *dev.labels))
+        training = tagger.start(corpus, dev)
+        session.note(choice_note(tagger))
+        if run.tune:
+            training = session.tune(tagger, training, tried, jobs=run.threads)
+        else:
+            session.train(tagger, training, [corpus] if dev is None else [corpus, dev])
+        tagger.finish(training)
+        size = f"{tagger.n_attributes_:,} attributes × {len(tagger.classes_)} labels"
+        session.save(tagger, run.model, f"{size}, {best_epoch_text(tagger)}")
+
+
+def check_options(run: Run, files: TaggerFiles, tagger: Tagger) -> list[UpdateRule]:
+    """Raise InputError if options are wrong whatever the files hold; return the rules to tune."""
+    conllu = bool(files.conllu) or is_conllu(run.train)
+    tagger.check()
+    if run.tune and tagger.rule == "crf":
+        raise InputError("--tune tries rules of the perceptron: leave out --rule crf")
+    tried = candidates(run.rules, run.betas, tagger.C) if run.tune else []
+    missing = [f"{run.train}: {NO_TARGET}"] if conllu and files.label is None else []
+    run.check(patience=tagger.patience, missing=missing)
+    if conllu:
+        conllu_layout(run.train, files.label, files.columns)
+    else:
+        check_column_options(run.train, files.label, files.columns)
+    return tried
+
+
+def read_features(features: str | None) -> str | list[str] | None:
+    """A preset by name, or the templates of a file; None if they are to be chosen."""
+    return features if features is None or features in PRESETS else read_templates(features)
+
+
+def check_features(features: str | Sequence[str] | None, columns: Sequence[str], file: str | None) -> None:
+    """Raise InputError if features need columns that are not there; `file` is that of the templates."""
+    if features is not None and not isinstance(features, str):
+        parse_templates(features, columns, where=str(file))
+        return
+    fitting = presets_for(columns)
+    if features in fitting or (features is None and fitting):
+        return
+    who = "all presets of features need a column" if features is None else f"the features '{features}' need columns"
+    needed = "word, pos" if features == "chunk" else "word"
+    raise InputError(
+        f"{who} named {needed}, there are {', '.join(columns)}; give others with --features, or other names with "
+        "--columns"
+    )
+
+
+def choice_note(tagger: Tagger) -> str | None:
+    """What was chosen from the labels and why; None if there was nothing to choose."""
+    choices = {"features": tagger.chosen_.features, "constraint": tagger.chosen_.constraint}
+    chosen = {name: value for name, value in choices.items() if value is not None}
+    if not chosen:
+        return None
+    texts, options = (f"{name} {value}" for name, value in chosen.items()), (f"--{name}" for name in chosen)
+    return f"chosen: {', '.join(texts)}, because the labels are {tagger.chosen_.why} (others: {', '.join(options)})"
+
+
+def size_note(name: str, corpus: Corpus, layout: Layout) -> str:
+    """The size of a corpus, its labels and the columns that features use."""
+    assert corpus.labels is not None
+    sentences, labels = len(corpus.offsets) - 1, len(corpus.labels.names)
+    return (
+        f"{name}: {sentences:,} sentences, {corpus.tokens:,} tokens, {labels} labels ({layout.label_name}) from "
+        f"{', '.join(layout.names)}"
+    )
