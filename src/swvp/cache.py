@@ -1,4 +1,4 @@
-"""Owns the cache of machine code on disk: where it is, whose files are trusted, what happens to damaged ones.
+"""The cache of machine code on disk: where it is, which files are trusted, what happens to damaged ones.
 
 Each kernel has one file with the machine code for all argument types it was compiled for:
 
@@ -9,8 +9,8 @@ Each kernel has one file with the machine code for all argument types it was com
 
 A pickle can run any code, and LLVM crashes on damaged machine code. So a file is read only if nobody but this user
 (or root) can have written it, and unpickled only if its checksum is right. Folders are created with mode 0700 and
-files with 0600, whatever the umask. A cache that cannot be used costs time, never a result: a damaged file is
-compiled anew, and without a cache each process compiles for itself, with one warning.
+files with 0600, whatever the umask. Without a usable cache everything still works, only slower: code in a damaged
+file is compiled again, and without a cache each process compiles for itself, with one warning.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ HEAD = len(MAGIC) + hashlib.sha256().digest_size
 
 
 class CacheFolder(_CacheLocator):
-    """The folder for kernels of one folder of sources: in NUMBA_CACHE_DIR or, if it is not set, the user's own cache.
+    """The folder for kernels of one folder of sources: in NUMBA_CACHE_DIR or, if it is not set, the user's cache.
 
-    The user's own is $XDG_CACHE_HOME/swvp or ~/.cache/swvp on Linux. It is never next to the sources, because an
+    The user's cache is $XDG_CACHE_HOME/swvp or ~/.cache/swvp on Linux. It is never next to the sources, because an
     installed package may be shared by users who do not trust each other.
     """
 
@@ -104,12 +104,12 @@ class CodeFile:
         self.stamp = stamp.encode() + b"\n"
 
     def load(self, key: Any) -> Any:
-        """What was saved under this key, or None."""
+        """The object saved under this key, or None."""
         code = self._entries().get(key)
         return None if code is None else pickle.loads(code)
 
     def save(self, key: Any, data: Any) -> None:
-        """Add or replace an entry; if it cannot be written, go on without."""
+        """Add or replace an entry; if the file cannot be written, warn and continue."""
         body = self.stamp + dumps(self._entries() | {key: dumps(data)})
         try:
             create_private(self.path.parent)
@@ -170,18 +170,18 @@ def check_private(folder: Path) -> None:
     """Raise DistrustedError if others can change what is in a folder of the cache, or put another in its place."""
     above = folder.parent.stat()
     check_owner_and_mode(folder.parent, above, shared=bool(above.st_mode & stat.S_ISVTX))  # sticky, as /tmp is
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode):
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode):
         raise DistrustedError(f"{folder} is not a folder")
-    check_owner_and_mode(folder, found)
+    check_owner_and_mode(folder, status)
 
 
-def check_owner_and_mode(path: Path, found: os.stat_result, *, shared: bool = False) -> None:
+def check_owner_and_mode(path: Path, status: os.stat_result, *, shared: bool = False) -> None:
     if not hasattr(os, "geteuid"):  # Windows: the folder is in the user's profile, which others cannot write
         return
-    if found.st_uid not in (os.geteuid(), 0):
+    if status.st_uid not in (os.geteuid(), 0):
         raise DistrustedError(f"{path} belongs to another user")
-    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not shared:
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not shared:
         raise DistrustedError(f"other users may write to {path}")
 
 
@@ -198,10 +198,10 @@ def read_private(path: Path) -> bytes:
     """The bytes of a file that only this user can have written."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(path, flags), "rb") as file:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
             raise DistrustedError(f"{path} is not a file")
-        check_owner_and_mode(path, found)
+        check_owner_and_mode(path, status)
         return file.read()
 
 

@@ -1,7 +1,7 @@
-"""Owns how Python becomes compiled code: the decorators, and operations that every structure implements.
+"""Compiling Python with Numba: the decorators of kernels, and operations with one implementation per structure.
 
-`kernel` compiles a function with Numba, releases the GIL while it runs and keeps the machine code on disk
-(`swvp.cache`). `operation` declares a function with one implementation per structure: compiled code picks it by the
+`kernel` compiles a function with Numba, releases the GIL while it runs and caches the machine code on disk
+(`swvp.cache`). `operation` declares a function with one implementation per structure. Compiled code chooses it by the
 type of the first argument, plain Python by its class, so one source serves both.
 """
 
@@ -27,12 +27,12 @@ __all__ = [
     "implements",
     "in_python",
     "inlined",
+    "inlined_source",
     "inlined_with_arrays",
     "inner",
     "kernel",
     "one_of",
     "operation",
-    "pasted",
     "uncached",
 ]
 
@@ -42,15 +42,15 @@ COMPILED_FOLDERS = ("features", "io", "learning", "structures")
 
 
 @functools.cache
-def fingerprint(*more: str) -> str:
-    """A digest of every source that holds kernels, and of those in `more` folders.
+def fingerprint(*folders: str) -> str:
+    """A digest of every source that holds kernels, and of those in other folders.
 
-    Numba asks only whether the file of a cached function changed, not the files of the functions it
-    calls; with this stamp a change in any kernel makes all of them stale.
+    Numba checks only whether the file of a cached function changed, not the files of the functions that it calls. With
+    this stamp a change in any kernel makes all of them stale.
     """
     package = Path(__file__).parent
     digest = hashlib.sha256(__version__.encode())
-    for folder in (*COMPILED_FOLDERS, *more):
+    for folder in (*COMPILED_FOLDERS, *folders):
         for source in sorted((package / folder).rglob("*.py")):
             digest.update(source.read_bytes())
     digest.update(Path(__file__).read_bytes())
@@ -58,40 +58,42 @@ def fingerprint(*more: str) -> str:
 
 
 def kernel(function: Function) -> Function:
-    """Compile `function`, GIL released; its machine code is cached where the user may write."""
+    """Compile `function`; it releases the GIL, and its machine code is cached in the cache folder of the user."""
     return compile_function(function)
 
 
 def borrowing(function: Function) -> Function:
-    """A kernel that makes no array and returns none: it need not count references, which for tuples of many arrays
-    takes longer to compile than what the function does."""
+    """Compile a kernel that neither allocates nor returns arrays.
+
+    It need not count references, which takes longer to compile than the function itself for tuples of many arrays.
+    """
     return compile_function(function, _nrt=False)
 
 
 def inner(function: Function) -> Function:
-    """A borrowing kernel for other kernels: no way in from Python is compiled, where the function stays as it is."""
+    """Compile a borrowing kernel that only kernels call; in Python it stays the plain function."""
     return for_kernels(function, _nrt=False)
 
 
 def inlined(function: Function) -> Function:
-    """An inner kernel that is part of each kernel that calls it: for inner loops over tuples of many arrays.
+    """Compile an inner kernel that LLVM inlines into its callers: for inner loops over tuples of many arrays.
 
-    Handing over such a tuple costs more than most of these functions take.
+    Passing such a tuple costs more time than most of these functions take.
     """
     return for_kernels(function, _nrt=False, forceinline=True)
 
 
-def pasted(function: Function) -> Function:
-    """A function whose statements become part of each kernel that calls it, before anything is compiled.
+def inlined_source(function: Function) -> Function:
+    """Compile a function that Numba inlines into its callers as source, before anything is optimised.
 
-    It is for what mostly calls other kernels. Each kernel is optimised together with all that it calls, and these with
-    what they call: so every level of kernels takes as long to compile as everything below it.
+    It is for functions that mostly call other kernels. Each kernel is optimised together with everything that it calls,
+    so every level of kernels takes as long to compile as all levels below it.
     """
     return compile_function(function, inline="always")
 
 
 def inlined_with_arrays(function: Function) -> Function:
-    """The same for a function that makes or returns arrays."""
+    """Compile an inner kernel like `inlined`, for a function that allocates or returns arrays."""
     return for_kernels(function, forceinline=True)
 
 
@@ -124,8 +126,8 @@ def one_of(functions: Sequence[Any]) -> Any:
 def for_kernels(function: Function, **options: Any) -> Function:
     compiled: Any = compile_function(function, **options, no_cpython_wrapper=True)
     if compiled is not function:
-        function._numba_type_ = numba.typeof(compiled)  # type: ignore[attr-defined]  # what kernels take it for
-        function.compiled = compiled  # type: ignore[attr-defined]  # types do not keep it
+        function._numba_type_ = numba.typeof(compiled)  # type: ignore[attr-defined]  # what it is for kernels
+        function.compiled = compiled  # type: ignore[attr-defined]  # so that it stays alive
     return function
 
 
@@ -134,13 +136,13 @@ def compile_function(function: Function, **options: Any) -> Function:
     compiled = jit(**{"nogil": True, "_nrt": True, "no_cfunc_wrapper": True} | options)(function)
     if compiled is function:  # NUMBA_DISABLE_JIT=1
         return function
-    with contextlib.suppress(RuntimeError):  # no source file: compile in each process
+    with contextlib.suppress(RuntimeError):  # without a source file, each process compiles
         compiled._cache = KernelCache(function, stamp(Path(function.__code__.co_filename)))
     return compiled  # type: ignore[no-any-return]
 
 
 def stamp(path: Path) -> str:
-    """What cached machine code depends on: the package's kernels, and the file of a kernel of a user's."""
+    """What cached machine code depends on: the kernels of the package and, for a user's kernel, its file."""
     if Path(__file__).parent in path.parents or not path.exists():
         return fingerprint()
     return f"{fingerprint()} {hashlib.sha256(path.read_bytes()).hexdigest()}"
@@ -148,12 +150,12 @@ def stamp(path: Path) -> str:
 
 @functools.cache
 def uncached(function: Any) -> Any:
-    """The same kernel without a cache on disk: for classes of a user's, whose changes no stamp of ours would notice."""
+    """The same kernel without a cache on disk: for classes of a user's, whose changes no stamp would notice."""
     return numba.njit(nogil=True)(in_python(function))
 
 
 def in_python(function: Any) -> Any:
-    """The plain Python of a kernel: what calls a user's functions cannot be compiled."""
+    """The plain Python function of a kernel, which can call functions of a user's."""
     return getattr(function, "py_func", function)
 
 
@@ -161,17 +163,17 @@ def operation(stub: Function) -> Function:
     """Declare a function that each structure implements (see `implement`); the stub is its documentation."""
 
     @functools.wraps(stub)
-    def lacking(first: Any, *rest: Any) -> Any:
+    def missing(first: Any, *rest: Any) -> Any:
         raise TypeError(f"{type(first).__name__} does not implement '{stub.__name__}'")
 
-    return functools.singledispatch(lacking)  # type: ignore[return-value]
+    return functools.singledispatch(missing)  # type: ignore[return-value]
 
 
 def implement(declared: Callable[..., Any], cls: type) -> Callable[[Function], Function]:
     """Register the implementation of an operation for a first argument of class `cls`.
 
-    Where the implementation is a kernel, for a NamedTuple of arrays, compiled code can call the operation too,
-    inlined. One for `object` is for all classes without one of their own.
+    If the implementation is a kernel, for a NamedTuple of arrays, compiled code can call the operation too, inlined.
+    An implementation for `object` is the default for all other classes.
     """
 
     def register(implementation: Function) -> Function:
@@ -182,8 +184,8 @@ def implement(declared: Callable[..., Any], cls: type) -> Callable[[Function], F
             @overload(declared, strict=False, jit_options=function.targetoptions | {"forceinline": True})
             def choose(first: Any, *rest: Any) -> Callable[..., Any] | None:
                 given = getattr(first, "instance_class", None)
-                mine = given is cls or (cls is object and given is not None and not implements(given, declared))
-                return function.py_func if mine else None
+                default = cls is object and given is not None and not implements(given, declared)
+                return function.py_func if given is cls or default else None
 
         return implementation
 
@@ -191,5 +193,5 @@ def implement(declared: Callable[..., Any], cls: type) -> Callable[[Function], F
 
 
 def implements(cls: type, declared: Any) -> bool:
-    """Whether a class implements an operation, for errors that come before anything is compiled."""
+    """Whether a class implements an operation, to report errors before anything is compiled."""
     return declared.dispatch(cls) is not declared.dispatch(object)

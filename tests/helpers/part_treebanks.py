@@ -146,7 +146,7 @@ class Both:
         self.model.w[:] = w
         for i, x in enumerate(self.X):
             self.keep(i, self.Y[i])
-            found, scores = scores_of(self.model.room.parts, len(x)), self.plain.scores(x, expected)
+            found, scores = scores_of(self.model.buffers.parts, len(x)), self.plain.scores(x, expected)
             np.testing.assert_allclose([found[part] for part in found], [scores[part] for part in found], atol=atol)
             assert len(found) == len(scores) or any(len(heads) < len(x) for heads in self.heads[i])
         self.model.w[:] = present

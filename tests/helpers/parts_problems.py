@@ -43,13 +43,13 @@ def lay_out_alone(candidates):
 
 def fill(rng, parts, way):
     sizes = {"arcs": (3.0, 0.3, 0.3), "siblings": (0.3, 2.0, 0.1), "grandparents": (0.3, 0.1, 2.0), "both": (0.1, 2, 2)}
-    room = (parts.arc_scores, parts.sibling_scores, parts.grandparent_scores)
-    for scores, size in zip(room, sizes.get(way, (1.0, 1.0, 1.0)), strict=True):
+    groups = (parts.arc_scores, parts.sibling_scores, parts.grandparent_scores)
+    for scores, size in zip(groups, sizes.get(way, (1.0, 1.0, 1.0)), strict=True):
         scores[:] = rng.integers(-1, 2, len(scores)) if way == "ties" else size * rng.normal(size=len(scores))
 
 
 def problem(seed, n=None):
-    """Parts with scores of some kind, the room's candidates and starts; the kind follows from the seed."""
+    """Parts with scores of some kind, their candidates and starts; the kind follows from the seed."""
     rng = np.random.default_rng(seed)
     n = n or int(rng.integers(1, 7))
     candidates = random_candidates(rng, n, SHARES[seed % len(SHARES)])

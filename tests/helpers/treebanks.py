@@ -4,7 +4,7 @@ import numpy as np
 
 from swvp.features.arc_templates import COLUMNS
 from swvp.structures.tree.encoding import encode, ranks_of, tables_of
-from swvp.structures.tree.first_order.features import arc_keys, new_room, node_keys
+from swvp.structures.tree.first_order.features import arc_keys, new_arc_buffers, node_keys
 from swvp.structures.tree.first_order.model import Arcs
 from swvp.structures.tree.reference.arcs import arc_features
 from swvp.structures.tree.tag_pruning import longest_arcs
@@ -66,12 +66,12 @@ def keys_of(problem, i, arcs):
     """The keys of the features of arcs of sentence i."""
     nodes, tables = problem.nodes, problem.tables
     first, n = nodes.starts[i], int(nodes.starts[i + 1] - nodes.starts[i]) - 1
-    room = new_room(tables, nodes, n)
-    node_keys(nodes, tables, first, n, room)
-    out = np.zeros(len(room.found) + 1, np.uint64)
+    buffers = new_arc_buffers(tables, nodes, n)
+    node_keys(nodes, tables, first, n, buffers)
+    out = np.zeros(len(buffers.features) + 1, np.uint64)
     found = []
     for h, m in arcs:
-        size = arc_keys(nodes, tables, first, h, m, room, out)
+        size = arc_keys(nodes, tables, first, h, m, buffers, out)
         assert size < len(out)
         found.append([int(key) for key in out[:size]])
     return found

@@ -292,15 +292,15 @@ def test_names_are_those_of_the_keys_one_by_one(features):
     key_of, name_of = {}, {}
     for i, sentence in enumerate(sentences):
         first, columns = problem.nodes.starts[i], sentence_columns(treebank, i)
-        node_keys(problem.nodes, problem.tables, first, len(sentence), model.room)
+        node_keys(problem.nodes, problem.tables, first, len(sentence), model.buffers)
         for m in range(1, min(len(sentence), 9) + 1):
             for h in range(len(sentence) + 1):
                 if h == m:
                     continue
-                size = arc_keys(problem.nodes, problem.tables, first, h, m, model.room, model.room.found)
+                size = arc_keys(problem.nodes, problem.tables, first, h, m, model.buffers, model.buffers.features)
                 names = feature_names(columns, found.templates_, h, m)
                 assert len(names) == size
-                for name, key in zip(names, model.room.found[:size].tolist(), strict=True):
+                for name, key in zip(names, model.buffers.features[:size].tolist(), strict=True):
                     assert key_of.setdefault(name, key) == key
                     assert name_of.setdefault(key, name) == name
 

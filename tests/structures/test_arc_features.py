@@ -85,14 +85,14 @@ def test_the_score_of_an_arc_is_the_sum_of_the_weights_of_its_features(seed, mod
         model.w[model.owners == FREE] = 0
         assert len(set(model.owners[model.owners != FREE].tolist())) == len(owned)
     for i, x in enumerate(sentences):
-        assert score_sentence(problem.nodes, problem.tables, i, model.w, model.owners, model.room) == len(x)
+        assert score_sentence(problem.nodes, problem.tables, i, model.w, model.owners, model.buffers) == len(x)
         for (h, m), keys in zip(arcs_of(x), every[i], strict=True):
             if owned:
                 weight = {int(key): value for key, value in zip(model.owners, model.w, strict=True) if key}
                 expected = sum(weight.get(key, 0.0) for key in keys)
             else:
                 expected = sum(model.w[key & (size - 1)] for key in keys)
-            np.testing.assert_allclose(model.room.scores[h, m], expected, atol=1e-9)
+            np.testing.assert_allclose(model.buffers.scores[h, m], expected, atol=1e-9)
 
 
 def test_the_preset_in_a_sentence_of_200_words():
@@ -102,14 +102,14 @@ def test_the_preset_in_a_sentence_of_200_words():
     problem = as_arcs(sentences, [], templates)
     model = new_model(problem, 2**16)
     model.w[:] = rng.normal(size=len(model.w))
-    for i in (1, 0):  # what was in the room before does not matter
-        score_sentence(problem.nodes, problem.tables, i, model.w, None, model.room)
+    for i in (1, 0):  # what was in the buffers before does not matter
+        score_sentence(problem.nodes, problem.tables, i, model.w, None, model.buffers)
         arcs = arcs_of(sentences[i])
         arcs = [arcs[j] for j in rng.permutation(len(arcs))[:300]]
         for (h, m), keys in zip(arcs, keys_of(problem, i, arcs), strict=True):
             assert len(keys) == len(features_by_template(templates, sentences[i], (h, m)))
             expected = sum(model.w[key & (len(model.w) - 1)] for key in keys)
-            np.testing.assert_allclose(model.room.scores[h, m], expected, atol=1e-9)
+            np.testing.assert_allclose(model.buffers.scores[h, m], expected, atol=1e-9)
 
 
 def test_pruned_arcs_are_minus_infinity_and_no_others():
@@ -126,12 +126,12 @@ def test_pruned_arcs_are_minus_infinity_and_no_others():
     model = new_model(problem, 2**8)
     pruned = 0
     for i, x in enumerate(sentences):
-        score_sentence(problem.nodes, problem.tables, i, model.w, None, model.room)
+        score_sentence(problem.nodes, problem.tables, i, model.w, None, model.buffers)
         for h, m in arcs_of(x):
             tags = "root" if h == 0 else x[h - 1]["pos"], x[m - 1]["pos"], m > h
             expected = 0.0 if abs(h - m) <= seen.get(tags, 0) else -np.inf
             pruned += expected < 0
-            assert model.room.scores[h, m] == expected
+            assert model.buffers.scores[h, m] == expected
     assert pruned > 20
 
 

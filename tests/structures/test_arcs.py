@@ -32,12 +32,12 @@ def test_kernels_and_definition_learn_the_same_weights(rule, projective, one_roo
     assert [counts(epoch) for epoch in history] == [counts(epoch) for epoch in generic.history_]
     assert [epoch.norm for epoch in history] == pytest.approx([epoch.norm for epoch in generic.history_], abs=1e-5)
     assert sum(epoch.updates + epoch.without_violation for epoch in history) > 0
-    assert both.model.taken[0] == np.count_nonzero(both.model.owners) == len(both.keys)
+    assert both.model.claimed[0] == np.count_nonzero(both.model.owners) == len(both.keys)
     for i, x in enumerate(both.X):
-        score_sentence(both.problem.nodes, both.problem.tables, i, both.model.w, both.model.owners, both.model.room)
+        score_sentence(both.problem.nodes, both.problem.tables, i, both.model.w, both.model.owners, both.model.buffers)
         expected = both.plain.allowed_scores(x, generic.last_coef_)
         for arc in arcs_of(x):
-            np.testing.assert_allclose(both.model.room.scores[arc], expected[arc], atol=10 * atol)
+            np.testing.assert_allclose(both.model.buffers.scores[arc], expected[arc], atol=10 * atol)
 
 
 def counts(epoch):
@@ -73,7 +73,7 @@ def test_owners_are_given_as_features_are_met(exact):
     if exact:
         owned = set(model.owners[model.owners != 0].tolist())
         assert owned <= {int(key) for key in both.keys}
-        assert len(owned) == model.taken[0]
+        assert len(owned) == model.claimed[0]
         assert set(np.flatnonzero(model.w)) <= set(np.flatnonzero(model.owners))
     out = np.empty(sum(map(len, both.X)), np.int32)
     predict_all(both.problem, model, 0, len(both.X), out)
@@ -84,7 +84,7 @@ def test_a_table_that_is_too_small_is_filled_to_the_half_and_shared():
     both = Both(np.random.default_rng(11), projective=False, one_root=True, prune=False)
     model = new_model(both.problem, 64, exact=True)
     list(run_epochs(both.problem, model, as_rule("csp"), examples=len(both.X), epochs=3))
-    assert np.count_nonzero(model.owners) == model.taken[0] == 32
+    assert np.count_nonzero(model.owners) == model.claimed[0] == 32
 
 
 def test_margins_of_disjoint_sets_add_up_to_that_of_the_whole_prediction():

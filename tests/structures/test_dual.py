@@ -18,10 +18,16 @@ from helpers.parts_problems import (
 )
 from swvp.structures.tree.decoding import dual_decomposition as dual
 from swvp.structures.tree.decoding.chu_liu_edmonds import chu_liu_edmonds
-from swvp.structures.tree.decoding.dual_decomposition import LATE, LONG, best_nonprojective, new_dual_room, rounds_for
+from swvp.structures.tree.decoding.dual_decomposition import (
+    LATE,
+    LONG,
+    best_nonprojective,
+    new_dual_buffers,
+    rounds_for,
+)
 from swvp.structures.tree.decoding.head_automata import new_automata, solve_automata
-from swvp.structures.tree.decoding.hill_climbing import climb
-from swvp.structures.tree.decoding.second_order_eisner import best_projective, new_projective_room
+from swvp.structures.tree.decoding.hill_climbing import hill_climb
+from swvp.structures.tree.decoding.second_order_eisner import best_projective, new_projective_buffers
 from swvp.structures.tree.decoding.sparse_edmonds import best_tree_of_arcs
 from swvp.structures.tree.reference.trees import is_tree
 from swvp.structures.tree.second_order.parts import Candidates, score_heads
@@ -29,9 +35,9 @@ from swvp.structures.tree.second_order.parts import Candidates, score_heads
 every_root = pytest.mark.parametrize("one_root", [False, True])
 
 
-def decode(n, parts, room, one_root, most=1000):
+def decode(n, parts, buffers, one_root, most=1000):
     heads = np.full(n + 2, 77)
-    certain, iterations, score = best_nonprojective(parts, n, one_root, most, room, heads)
+    certain, iterations, score = best_nonprojective(parts, n, one_root, most, buffers, heads)
     assert list(heads[n:]) == [77, 77]
     if score > -np.inf:
         assert is_tree(heads[:n].tolist(), one_root)
@@ -60,11 +66,11 @@ def test_a_tree_that_is_certain_is_the_best(one_root: bool) -> None:
     trees = 0
     for seed in range(360):
         n, parts, candidates, starts = problem(seed)
-        room = new_dual_room(candidates, starts)
+        buffers = new_dual_buffers(candidates, starts)
         best = best_score(parts, n, False, one_root)
         trees += best > -np.inf
         for most in sure:
-            certain, _, score = decode(n, parts, room, one_root, most)
+            certain, _, score = decode(n, parts, buffers, one_root, most)
             sure[most] += certain
             assert score <= best + 1e-9
             if certain or best == -np.inf:
@@ -85,7 +91,7 @@ def test_the_last_arcs_are_tried_as_a_tree() -> None:
     parts.arc_scores[:] = rng.normal(size=len(parts.arc_scores)) * rng.choice([0.1, 0.3, 1])
     parts.sibling_scores[:] = rng.normal(size=len(parts.sibling_scores)) * rng.choice([0.1, 1, 2, 4])
     parts.grandparent_scores[:] = rng.normal(size=len(parts.grandparent_scores)) * rng.choice([1, 2, 4])
-    certain, _, score = decode(n, parts, new_dual_room(candidates, starts), False, 200)
+    certain, _, score = decode(n, parts, new_dual_buffers(candidates, starts), False, 200)
     assert certain
     assert score == pytest.approx(best_score(parts, n, False, False), abs=1e-7)
 
@@ -96,7 +102,7 @@ def test_strong_arcs_make_it_certain_soon(one_root: bool) -> None:
     for seed in range(400):
         if SCORES[seed // len(SHARES) % len(SCORES)] == "arcs":
             n, parts, candidates, starts = problem(seed, 6)
-            certain, _, score = decode(n, parts, new_dual_room(candidates, starts), one_root, 60)
+            certain, _, score = decode(n, parts, new_dual_buffers(candidates, starts), one_root, 60)
             trees += score > -np.inf
             sure += certain
     assert trees > 30
@@ -107,9 +113,9 @@ def test_room_serves_sentences_of_any_length() -> None:
     problems = [problem(seed, n) for seed, n in [(2, 6), (1, 1), (5, 4), (8, 2), (14, 5)]]
     first = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(p[2].first) for p in problems]))])
     candidates = Candidates(first, np.concatenate([p[2].heads for p in problems]))
-    room = new_dual_room(candidates, np.concatenate([[0], np.cumsum([p[0] + 1 for p in problems])]))
+    buffers = new_dual_buffers(candidates, np.concatenate([[0], np.cumsum([p[0] + 1 for p in problems])]))
     for n, parts, _, _ in problems * 2:
-        certain, _, score = decode(n, parts, room, True)
+        certain, _, score = decode(n, parts, buffers, True)
         assert certain
         assert score == pytest.approx(best_score(parts, n, False, True), abs=1e-7)
 
@@ -122,12 +128,12 @@ def test_long_sentence(one_root: bool) -> None:
     parts, starts = lay_out_alone(candidates)
     fill(rng, parts, "arcs")
     projective = np.zeros(n, np.int64)
-    bound = best_projective(parts, n, one_root, new_projective_room(candidates, starts), projective)
-    room = new_dual_room(candidates, starts)
-    certain, _, score = decode(n, parts, room, one_root)
+    bound = best_projective(parts, n, one_root, new_projective_buffers(candidates, starts), projective)
+    buffers = new_dual_buffers(candidates, starts)
+    certain, _, score = decode(n, parts, buffers, one_root)
     assert certain
     assert score >= bound
-    assert score > decode(n, parts, room, one_root, 0)[2]
+    assert score > decode(n, parts, buffers, one_root, 0)[2]
 
 
 def test_only_long_sentences_get_fewer_iterations_by_the_work_of_one() -> None:
@@ -150,10 +156,10 @@ def test_no_worse_than_the_best_projective_tree_after_some_iterations() -> None:
         candidates = long_candidates(rng, n)
         parts, starts = lay_out_alone(candidates)
         fill(rng, parts, "both")
-        bound = best_projective(parts, n, one_root, new_projective_room(candidates, starts), np.zeros(n, np.int64))
-        room = new_dual_room(candidates, starts)
-        late += decode(n, parts, room, one_root, LATE - 1)[2] < bound - 1e-9
-        assert decode(n, parts, room, one_root, LATE)[2] >= bound - 1e-9
+        bound = best_projective(parts, n, one_root, new_projective_buffers(candidates, starts), np.zeros(n, np.int64))
+        buffers = new_dual_buffers(candidates, starts)
+        late += decode(n, parts, buffers, one_root, LATE - 1)[2] < bound - 1e-9
+        assert decode(n, parts, buffers, one_root, LATE)[2] >= bound - 1e-9
     assert late > 0
 
 
@@ -206,11 +212,11 @@ def test_automata_find_the_best_choice() -> None:
                 expected = automata.into[b] + best_choice(parts, h, b, False, automata.alive, automata.child)
                 assert automata.enter[b] == pytest.approx(expected)
             if own:
-                assert automata.value[h] == max(automata.enter[own]) == automata.enter[automata.came[h]]
+                assert automata.value[h] == max(automata.enter[own]) == automata.enter[automata.head_arc[h]]
                 out = parts.chain[parts.chains[2 * h] : parts.chains[2 * h + 2]]
                 only = np.zeros(arcs, bool)
-                only[out[automata.taken[out]]] = True
-                b = automata.came[h]
+                only[out[automata.chosen[out]]] = True
+                b = automata.head_arc[h]
                 fixed = np.where(only, automata.child + 1000.0, -1000.0)
                 expected = best_choice(parts, h, b, False, automata.alive, fixed) - 1000.0 * only.sum()
                 assert automata.value[h] == pytest.approx(automata.into[b] + expected)
@@ -223,7 +229,7 @@ def test_climbing_ends_where_no_single_change_helps(one_root: bool) -> None:
         n, parts, _, _ = problem(3 * seed + 2, 6)  # all heads are candidates
         heads = np.arange(n)
         before = score_heads(parts, n, heads)
-        gain = climb(parts, n, one_root, heads)
+        gain = hill_climb(parts, n, one_root, heads)
         moved += gain > 0
         assert is_tree(heads.tolist(), one_root)
         score = score_heads(parts, n, heads)

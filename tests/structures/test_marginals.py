@@ -13,7 +13,7 @@ from swvp.structures.chain.marginals import (
     FREE,
     chain_marginals,
     forward,
-    new_room,
+    new_chain_buffers,
     transitions,
 )
 
@@ -79,7 +79,7 @@ def test_each_way_to_add_up_is_taken_where_it_is_safe():
         (barred, node * 1e4, BY_LOGARITHMS),
         (moves * 1e3, node, BY_LOGARITHMS),
     ]:
-        assert forward(4, nodes, transitions(these), new_room(3, 4))[1] == way
+        assert forward(4, nodes, transitions(these), new_chain_buffers(3, 4))[1] == way
         agree(nodes, these, 1.0)
 
 
@@ -106,7 +106,7 @@ def test_labels_that_cannot_be_reached_do_no_harm_however_good_they_are():
     moves = np.zeros((3, 3))
     moves[[2, 1], 0] = -np.inf  # neither first nor after 1
     node = np.tile([0.0, -450.0], (5, 1))
-    assert forward(5, node, transitions(moves), new_room(2, 5))[1] == CHECKED
+    assert forward(5, node, transitions(moves), new_chain_buffers(2, 5))[1] == CHECKED
     agree(node, moves, 1.0)
 
 

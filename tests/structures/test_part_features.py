@@ -112,8 +112,8 @@ def keys_of_part(both, i, part):
         given = SIBLINGS, 2 * h + right, *((0 if m is None else abs(m - h)), (last if s is None else abs(s - h)))
     else:
         given = (ARC, *part[1:], 0) if part[0] == "arc" else (GRANDPARENT, *part[1:])
-    count = part_keys(both.problem.nodes, both.problem.tables, both.model.room, i, *given)
-    return both.model.room.found[:count].tolist()
+    count = part_keys(both.problem.nodes, both.problem.tables, both.model.buffers, i, *given)
+    return both.model.buffers.features[:count].tolist()
 
 
 @every_templates

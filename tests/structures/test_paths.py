@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from swvp.structures.chain.attributes import viterbi
-from swvp.structures.chain.k_best import k_best, new_work
+from swvp.structures.chain.k_best import k_best, new_k_best_buffers
 
 
 def every_sequence(n, node, moves):
@@ -22,7 +22,7 @@ def every_sequence(n, node, moves):
 
 
 def found_by_kernel(n, node, moves, k):
-    work = new_work(k, node.shape[1], len(node))
+    work = new_k_best_buffers(k, node.shape[1], len(node))
     count = k_best(n, node, moves, k, *work)
     return [(tuple(work.paths[j, :n].tolist()), float(work.scores[j])) for j in range(count)]
 

@@ -11,7 +11,7 @@ import pytest
 from helpers.tree_decoders import all_trees, every_kind
 from helpers.treebanks import arcs_of, as_arcs, keys_of, random_sentence
 from swvp.features.arc_templates import PRESETS, parse_arc_templates
-from swvp.structures.tree.first_order.features import new_room
+from swvp.structures.tree.first_order.features import new_arc_buffers
 from swvp.structures.tree.first_order.model import unpruned
 from swvp.structures.tree.pruner import best_heads, keep_heads, learn, posteriors
 from swvp.structures.tree.reference.trees import is_projective, is_tree, trees
@@ -50,8 +50,8 @@ def bank(seed, projective, one_root, sizes=(4, 1, 3, 4, 2), prune=True):
 
 
 def kernel_inputs(problem):
-    room = new_room(problem.tables, problem.nodes, int(np.diff(problem.nodes.starts).max()) - 1)
-    return problem.nodes, problem.tables, unpruned(problem).tables, room
+    buffers = new_arc_buffers(problem.tables, problem.nodes, int(np.diff(problem.nodes.starts).max()) - 1)
+    return problem.nodes, problem.tables, unpruned(problem).tables, buffers
 
 
 def marginals(found, i, w):
@@ -91,9 +91,9 @@ def steps(found, order, w, squares, rate, small):
 
 def run(found, order, w, squares, rate, small):
     problem = found.problem
-    nodes, tables, every, room = kernel_inputs(problem)
+    nodes, tables, every, buffers = kernel_inputs(problem)
     mode = problem.projective, problem.one_root
-    return learn(nodes, tables, every, problem.heads, np.array(order), *mode, w, squares, room, rate, small)
+    return learn(nodes, tables, every, problem.heads, np.array(order), *mode, w, squares, buffers, rate, small)
 
 
 @every_kind
@@ -133,10 +133,10 @@ def kept_heads(found, w, most, threshold, gold):
     problem = found.problem
     words = len(problem.heads)
     out, counts = np.full((words, most + 2), -1, np.int32), np.zeros(words, np.int32)
-    nodes, tables, every, room = kernel_inputs(problem)
+    nodes, tables, every, buffers = kernel_inputs(problem)
     heads = problem.heads if gold else np.zeros(0, np.int32)
     mode = problem.projective, problem.one_root
-    keep_heads(nodes, tables, every, heads, 0, len(found.trees), *mode, w, room, most, threshold, out, counts)
+    keep_heads(nodes, tables, every, heads, 0, len(found.trees), *mode, w, buffers, most, threshold, out, counts)
     rows = [row[:count].tolist() for row, count in zip(out, counts, strict=True)]
     found_rows, word = [], 0
     for tree in found.trees:
@@ -184,9 +184,9 @@ def test_without_a_tree_that_is_allowed_all_arcs_are(projective, one_root):
     problem = found.problem._replace(tables=found.problem.tables._replace(longest=longest))
     found = found._replace(problem=problem)
     w = np.random.default_rng(7).normal(size=SIZE) * 0.2
-    nodes, tables, every, room = kernel_inputs(problem)
+    nodes, tables, every, buffers = kernel_inputs(problem)
     for i, rows in enumerate(kept_heads(found, w, 10, 0.0, False)):
-        n, log_z, table = posteriors(nodes, tables, every, i, w, projective, one_root, room)
+        n, log_z, table = posteriors(nodes, tables, every, i, w, projective, one_root, buffers)
         expected_z, p, _, _ = marginals(found, i, w)
         assert log_z == pytest.approx(expected_z)
         for (h, m), value in p.items():

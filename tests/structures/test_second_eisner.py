@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from helpers.parts_problems import best_score, fill, lay_out_alone, long_candidates, problem
-from swvp.structures.tree.decoding.second_order_eisner import best_projective, new_projective_room
+from swvp.structures.tree.decoding.second_order_eisner import best_projective, new_projective_buffers
 from swvp.structures.tree.reference.trees import is_projective, is_tree
 from swvp.structures.tree.second_order.parts import Candidates, score_heads
 
 
-def decode(n, parts, room, one_root):
+def decode(n, parts, buffers, one_root):
     heads = np.full(n + 2, 77)
-    score = best_projective(parts, n, one_root, room, heads)
+    score = best_projective(parts, n, one_root, buffers, heads)
     assert list(heads[n:]) == [77, 77]
     if score > -np.inf:
         assert is_tree(heads[:n].tolist(), one_root)
@@ -28,7 +28,7 @@ def test_no_projective_tree_is_better(one_root: bool) -> None:
     for seed in range(400):
         n, parts, candidates, starts = problem(seed)
         best = best_score(parts, n, True, one_root)
-        score = decode(n, parts, new_projective_room(candidates, starts), one_root)
+        score = decode(n, parts, new_projective_buffers(candidates, starts), one_root)
         assert score == pytest.approx(best, abs=1e-9)
         none += best == -np.inf
     assert 20 < none < 200
@@ -38,9 +38,9 @@ def test_room_serves_sentences_of_any_length() -> None:
     problems = [problem(seed, n) for seed, n in enumerate([6, 1, 4, 2, 5])]
     first = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(p[2].first) for p in problems]))])
     candidates = Candidates(first, np.concatenate([p[2].heads for p in problems]))
-    room = new_projective_room(candidates, np.concatenate([[0], np.cumsum([p[0] + 1 for p in problems])]))
+    buffers = new_projective_buffers(candidates, np.concatenate([[0], np.cumsum([p[0] + 1 for p in problems])]))
     for n, parts, _, _ in problems * 2:
-        assert decode(n, parts, room, True) == pytest.approx(best_score(parts, n, True, True), abs=1e-9)
+        assert decode(n, parts, buffers, True) == pytest.approx(best_score(parts, n, True, True), abs=1e-9)
 
 
 def test_long_sentence() -> None:
@@ -49,8 +49,8 @@ def test_long_sentence() -> None:
     candidates = long_candidates(rng, n)
     parts, starts = lay_out_alone(candidates)
     fill(rng, parts, "normal")
-    room = new_projective_room(candidates, starts)
-    several, one = decode(n, parts, room, False), decode(n, parts, room, True)
+    buffers = new_projective_buffers(candidates, starts)
+    several, one = decode(n, parts, buffers, False), decode(n, parts, buffers, True)
     assert several >= one > -np.inf
     chain = np.arange(n)
     assert one >= score_heads(parts, n, chain)

@@ -49,7 +49,7 @@ def test_kernels_and_definition_learn_the_same_weights(rule, kind, share):
     history = train(both, given)
     assert sum(epoch.updates for epoch in history) > 0
     check(both, history)
-    assert both.model.taken[0] == np.count_nonzero(both.model.owners)
+    assert both.model.claimed[0] == np.count_nonzero(both.model.owners)
     predictions, certain, _ = both.model.solved
     assert certain >= 0.95 * predictions
 
@@ -119,7 +119,7 @@ def test_owners_are_given_as_features_are_met():
     model = new_part_model(both.problem, 2**14, exact=True)
     for epoch in run_epochs(both.problem, model, as_rule("csp"), examples=len(both.X), epochs=30):
         assert epoch.mistakes == 0 or epoch.epoch < 30
-    assert 0 < np.count_nonzero(model.owners) == model.taken[0] < len(both.plain.numbers)
+    assert 0 < np.count_nonzero(model.owners) == model.claimed[0] < len(both.plain.numbers)
     assert set(np.flatnonzero(model.w)) <= set(np.flatnonzero(model.owners))
     out = np.empty(sum(map(len, both.X)), np.int32)
     predict_parts(both.problem, model, 0, len(both.X), out)
@@ -130,7 +130,7 @@ def test_a_table_that_is_too_small_is_filled_to_the_half_and_shared():
     both = both_of(70, "any")
     model = new_part_model(both.problem, 64, exact=True)
     list(run_epochs(both.problem, model, as_rule("csp"), examples=len(both.X), epochs=3))
-    assert np.count_nonzero(model.owners) == model.taken[0] == 32
+    assert np.count_nonzero(model.owners) == model.claimed[0] == 32
 
 
 def test_margins_of_disjoint_sets_need_not_add_up():

@@ -1,8 +1,8 @@
-"""Owns what a word's surroundings say of it: columns made from those of a treebank, for templates to look at.
+"""Columns made from the context of a word, for templates of parsers.
 
-marker    the adposition, conjunction or particle that is nearest before the word, in lower case: in UD it depends
-          on the word, so that an arc into the word does not see it. If a verb or punctuation is nearer: its tag.
-verbs     how many verbs come before the word in the sentence, and how many after it: 0/2 (at most 3 each).
+marker    the nearest adposition, conjunction or particle before the word, in lower case. In UD it depends on the word,
+          so an arc into the word does not see it. If a verb or punctuation is nearer: its tag.
+verbs     the numbers of verbs before and after the word in the sentence: 0/2 (at most 3 each).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Columns = Mapping[str, tuple[Sequence[str], NDArray[Any]]]
 VERB, PUNCTUATION, COORDINATOR, MARKER, MAIN_VERB = (1 << bit for bit in range(5))
 MOST_VERBS = 3
 FARTHEST = 8
-"""How far a marker is looked for."""
+"""The largest distance of a marker."""
 
 MARKERS = ("ADP", "SCONJ", "CCONJ", "PART", "CONJ", "IN", "TO", "CC", "KON", "APPR", "KOUS", "Prep", "Conj", "s", "c")
 
@@ -47,20 +47,20 @@ def with_context(columns: Columns, offsets: Ints) -> Columns:
 @kernel
 def markers(flags, offsets):
     """For each word the number of the nearest one before it that is a marker, a verb or punctuation, or -1."""
-    found = np.full(len(flags), -1)
+    nearest = np.full(len(flags), -1)
     for i in range(len(offsets) - 1):
         for k in range(offsets[i], offsets[i + 1]):
             for before in range(k - 1, max(offsets[i], k - FARTHEST) - 1, -1):
                 if flags[before] & (MARKER | VERB | PUNCTUATION):
-                    found[k] = before
+                    nearest[k] = before
                     break
-    return found
+    return nearest
 
 
 @kernel
 def verbs_around(flags, offsets):
     """For each word the place of its column: verbs before · 4 + verbs after, at most 3 each."""
-    found = np.zeros(len(flags), np.int64)
+    numbers = np.zeros(len(flags), np.int64)
     for i in range(len(offsets) - 1):
         total = 0
         for k in range(offsets[i], offsets[i + 1]):
@@ -69,23 +69,23 @@ def verbs_around(flags, offsets):
         for k in range(offsets[i], offsets[i + 1]):
             here = (flags[k] & MAIN_VERB) > 0
             after = total - before - here
-            found[k] = min(before, MOST_VERBS) * (MOST_VERBS + 1) + min(after, MOST_VERBS)
+            numbers[k] = min(before, MOST_VERBS) * (MOST_VERBS + 1) + min(after, MOST_VERBS)
             before += here
-    return found
+    return numbers
 
 
 def flags_of(columns: Columns) -> Flags:
-    """For each word what it is, by its tags or, if punctuation, by its form."""
-    found = np.zeros(len(columns["word"][1]), np.uint8)
+    """The flags of each word, by its tags and, for punctuation, by its form."""
+    flags = np.zeros(len(columns["word"][1]), np.uint8)
     for name in ("pos", "tag"):
         strings, ids = columns[name]
-        found |= np.array([flags_of_tag(tag) for tag in strings], np.uint8)[ids]
+        flags |= np.array([flags_of_tag(tag) for tag in strings], np.uint8)[ids]
     strings, ids = columns["word"]
-    return found | np.array([PUNCTUATION * is_punctuation(string) for string in strings], np.uint8)[ids]
+    return flags | np.array([PUNCTUATION * is_punctuation(string) for string in strings], np.uint8)[ids]
 
 
 def is_punctuation(form: str) -> bool:
-    """Whether a form is made of Unicode punctuation only, as the scorers of CoNLL-X and CoNLL 2007 have it.
+    """Whether a form is made of Unicode punctuation only, as in the scorers of CoNLL-X and CoNLL 2007.
 
     >>> [is_punctuation(form) for form in (".", "«", "--", "$", "U.S.")]
     [True, True, True, False, False]
@@ -94,7 +94,7 @@ def is_punctuation(form: str) -> bool:
 
 
 def flags_of_tag(tag: str) -> int:
-    """What a tag says, of UD or of an older set of tags."""
+    """The flags of a tag of UD or of an older tag set."""
     main_verb = tag[:1] in ("V", "v")
     verb = main_verb or tag == "AUX"
     punctuation = tag[:4].upper() == "PUNC"

@@ -1,10 +1,9 @@
-"""Owns turning columns of strings into attributes: each distinct string is touched once, the rest is integers.
+"""Columns of strings as attributes: each distinct string is processed once, the rest is integers.
 
-A slot is a function of a column, `lower(word)`; its vocabulary numbers the strings it gave in training. At each
-position a template mixes the numbers of its atoms' slots, at their offsets, into one 64-bit key, exactly: a
-mixed-radix number of which the template is the last digit. A hash table in a flat array takes keys to attributes
-(`swvp.features.keys`); or, if a size is given, a key is hashed to one of so many attributes and nothing of it
-is kept.
+A slot is a function of a column, `lower(word)`; its vocabulary numbers the strings that it has in training. At each
+position a template combines the numbers of its slots, at their offsets, into one 64-bit key, exactly: a mixed-radix
+number whose last digit is the template. A hash table in a flat array maps keys to attributes (`swvp.features.keys`).
+With a hash size, a key is hashed to one of that many attributes instead, and keys are not stored.
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ Lexicon = dict[str, str]
 def learn_tags(columns: Columns, column: str, names: Sequence[str], labels: NDArray[np.integer]) -> Lexicon:
     """The labels of each word in lower case, the most frequent first, as one string.
 
-    Only words that occur FREQUENT times, and labels that at least SHARE of them have: a rare word's own label would
-    tell too much in training and nothing later.
+    Only words that occur FREQUENT times, and labels of at least SHARE of their occurrences: the label of a rare word
+    would predict itself in training and be useless later.
     """
     at = columns.names.index(column)
     number: dict[str, int] = {}
@@ -51,18 +50,20 @@ def learn_tags(columns: Columns, column: str, names: Sequence[str], labels: NDAr
     pairs, counts = np.unique(of_string[columns.ids[at]] * len(names) + labels, return_counts=True)
     words, tags = np.divmod(pairs, max(len(names), 1))
     totals = np.bincount(words, counts, minlength=len(number))
-    kept = (totals[words] >= FREQUENT) & (counts >= SHARE * totals[words])
-    found: dict[int, list[tuple[int, str]]] = {}
-    for word, tag, count in zip(words[kept].tolist(), tags[kept].tolist(), counts[kept].tolist(), strict=True):
-        found.setdefault(word, []).append((-count, str(names[tag])))
+    frequent = (totals[words] >= FREQUENT) & (counts >= SHARE * totals[words])
+    tags_of: dict[int, list[tuple[int, str]]] = {}
+    for word, tag, count in zip(
+        words[frequent].tolist(), tags[frequent].tolist(), counts[frequent].tolist(), strict=True
+    ):
+        tags_of.setdefault(word, []).append((-count, str(names[tag])))
     strings = list(number)
-    return {strings[word]: "|".join(name for _, name in sorted(pairs)) for word, pairs in found.items()}
+    return {strings[word]: "|".join(name for _, name in sorted(pairs)) for word, pairs in tags_of.items()}
 
 
 class TemplateEncoder:
     """Attributes by templates: `fit` numbers what occurs often enough in training, `encode` looks it up.
 
-    With `hashed`, there are so many attributes, and different keys may be one of them.
+    With `hashed`, a hash size, there are that many attributes, and different keys may share one.
     """
 
     def __init__(self, templates: Sequence[Template], hashed: int | None = None):
@@ -81,19 +82,19 @@ class TemplateEncoder:
 
     @property
     def table(self) -> Ints:
-        """The table of the keys, made when it is first needed: a training without development data does not."""
+        """The hash table of the keys, built when it is first needed: training without a dev set does not need it."""
         if self._table is None:
             self._table = build(self.keys, len(self.keys), len(self.keys))
         return self._table
 
     @property
     def size(self) -> int:
-        """How many attributes there are."""
+        """The number of attributes."""
         return len(self.keys) if self.hashed is None else self.hashed
 
     @property
     def learns_tags(self) -> list[str]:
-        """The columns whose words are looked up among those of training, with their labels."""
+        """The columns whose words have their labels of the training set as a value."""
         return list(dict.fromkeys(slot.column for slot in self.slots if FUNCTIONS[slot.function].learns_labels))
 
     def fit(
@@ -128,7 +129,7 @@ class TemplateEncoder:
     def restore(
         self, vocabularies: Sequence[Sequence[str]], keys: Ints, lexicons: dict[str, Lexicon] | None = None
     ) -> None:
-        """Take back what `fit` found: the strings of each slot, the keys of the attributes, the labels of words."""
+        """Restore the result of `fit`: the strings of each slot, the keys of the attributes, the labels of words."""
         self.lexicons = lexicons or {}
         if set(self.lexicons) != set(self.learns_tags):
             raise InputError("the labels of words do not fit the templates")
@@ -138,14 +139,14 @@ class TemplateEncoder:
         if len(sizes) != len(self.slots) or sizes != [len(vocabulary) for vocabulary in self.vocabularies]:
             raise InputError("the vocabularies do not fit the templates")
         if self.keys.ndim != 1 or (self.keys < 0).any() or len(np.unique(self.keys)) < len(self.keys):
-            raise InputError("the keys of the attributes cannot be right")
+            raise InputError("the keys of the attributes are not valid")
         if (self.radix < 1).any():
             raise InputError("a vocabulary is empty")
         self._check_keys()
         self._table = None
 
     def _check_keys(self) -> None:
-        """Every key must fit into 63 bits."""
+        """Raise InputError if a template may have keys of more than 63 bits."""
         radix = self.radix
         for template, a, b in zip(self.templates, self.starts, self.starts[1:], strict=False):
             keys = np.prod([float(radix[slot]) for slot, _ in self.atoms[a:b]]) * len(self.templates)
@@ -154,7 +155,7 @@ class TemplateEncoder:
 
     @property
     def radix(self) -> Ints:
-        """How many numbers each slot has: one per string, and one per distance beyond either end of a sequence."""
+        """The number of values of each slot: one per string, and one per distance beyond either end of a sequence."""
         return np.array([len(vocabulary) + 2 * self.reach for vocabulary in self.vocabularies], np.int64)
 
     def numbers(self, columns: Columns, *, grow: bool) -> Int32s:
@@ -188,7 +189,7 @@ class TemplateEncoder:
         return self.names([attribute])[0]
 
     def names(self, attributes: Sequence[int]) -> list[str]:
-        """Attributes as people read them; hashed ones have only their numbers."""
+        """Attributes as people read them; hashed ones only have numbers."""
         if self.hashed is not None:
             return [f"hashed {attribute}" for attribute in attributes]
         words = [list(vocabulary) for vocabulary in self.vocabularies]

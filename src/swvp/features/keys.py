@@ -1,6 +1,6 @@
-"""Owns the keys of attributes: the kernels that make them, number them and look them up.
+"""The keys of attributes: the kernels that make them, number them and look them up.
 
-The table holds pairs (key, number) next to each other, so that one look into memory finds both.
+The hash table holds pairs (key, number) next to each other, so that one access to memory finds both.
 """
 
 from __future__ import annotations
@@ -35,27 +35,27 @@ def key_of(template, t, start, stop, numbers, atoms, atom_starts, radix, reach):
 
 
 @inlined
-def mixed(key):
-    """A key with its bits well stirred."""
+def scrambled(key):
+    """A number whose bits all depend on the key."""
     bits = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     return bits ^ (bits >> np.uint64(29))
 
 
 @inlined
 def find(key, table):
-    """The place of a key in the table: that of its pair, or a free one."""
+    """The place of the pair of a key in the table, or the free one where it belongs."""
     mask = np.uint64(len(table) // 2 - 1)
-    place = (mixed(key) >> np.uint64(7)) & mask
+    place = (scrambled(key) >> np.uint64(7)) & mask
     while table[2 * place] != FREE and table[2 * place] != key:
         place = (place + np.uint64(1)) & mask
     return 2 * place
 
 
 @kernel
-def build(keys, count, room):
-    """A table of the first `count` keys, at most half full with `room` of them."""
+def build(keys, count, capacity):
+    """A table of the first `count` keys, at most half full with `capacity` of them."""
     size = 2
-    while size < 2 * room + 2:
+    while size < 2 * capacity + 2:
         size *= 2
     table = np.full(2 * size, FREE, np.int64)
     for number in range(count):
@@ -95,8 +95,8 @@ def collect(numbers, offsets, atoms, atom_starts, radix, reach, minimum_count, k
     positions = offsets[-1]
     attributes = np.empty(positions * templates, np.uint32)
     count = len(known)
-    room = count + max(1024, positions * templates // 8)  # about as many as texts have
-    keys, counts = np.empty(room, np.int64), np.zeros(room, np.int64)
+    capacity = count + max(1024, positions * templates // 8)  # about what texts need
+    keys, counts = np.empty(capacity, np.int64), np.zeros(capacity, np.int64)
     for number in range(count):
         keys[number], counts[number] = known[number], minimum_count
     table = build(keys, count, len(keys))
@@ -119,14 +119,14 @@ def collect(numbers, offsets, atoms, atom_starts, radix, reach, minimum_count, k
                     count += 1
                 counts[number] += 1
                 attributes[t * templates + template] = number
-    kept, starts = 0, np.empty(positions + 1, np.int64)
+    size, starts = 0, np.empty(positions + 1, np.int64)
     if minimum_count > 1:
         renumbered = np.full(count, UNKNOWN, np.int64)
         for number in range(count):
             if counts[number] >= minimum_count:
-                keys[kept] = keys[number]
-                renumbered[number] = kept
-                kept += 1
+                keys[size] = keys[number]
+                renumbered[number] = size
+                size += 1
         end = 0
         for t in range(positions):
             starts[t] = end
@@ -137,10 +137,10 @@ def collect(numbers, offsets, atoms, atom_starts, radix, reach, minimum_count, k
         starts[positions] = end
         attributes = attributes[:end].copy()
     else:
-        kept = count
+        size = count
         for t in range(positions + 1):
             starts[t] = t * templates
-    return keys[:kept].copy(), attributes, starts
+    return keys[:size].copy(), attributes, starts
 
 
 @kernel
@@ -158,7 +158,7 @@ def look_up(numbers, offsets, atoms, atom_starts, radix, reach, table, hashed):
                 if key == UNKNOWN:
                     continue
                 if hashed > 0:
-                    number = np.int64(mixed(key) % np.uint64(hashed))
+                    number = np.int64(scrambled(key) % np.uint64(hashed))
                 else:
                     number = table[find(key, table) + np.uint64(1)]
                 if number != FREE:

@@ -1,4 +1,4 @@
-"""Owns the smallest value of Theorem 2's bound over u and δ, from the Δφ of the examples as arrays.
+"""The smallest value of Theorem 2's bound over u and δ, from the Δφ of the examples as arrays.
 
 With v = u/δ the bound is g(v)², where r^i(v) = min_z v·Δφ(x^i, y^i, z) and r^iJJ(v) the same over mixed assignments:
 
@@ -12,7 +12,7 @@ value Δ, Δ² = R²(1 - θ)/θ. That margin is the distance of the origin from 
 
 The second is not convex, for r^diff is a minimum of differences of concave functions: it is searched from several
 points. The third is never larger than the second: with δ' = δ + r^diff, max(0, δ' - r^iJJ) ≤ max(0, δ - r^i), and R^JJ
-is the same. It is a bound too, by the proof of Theorem 2 with these slacks.
+is the same. It is also a bound, by the proof of Theorem 2 with these slacks.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def nearest_point(points: Floats) -> Floats:
 
 def convex_value(slacks: Slacks, R: float, v: Floats) -> float:
     """R‖v‖ + √Σ max(0, 1 - r^i(v))²."""
-    lacking = np.maximum(0, 1 - slacks.smallest(v)[0])
-    return R * float(np.linalg.norm(v)) + math.sqrt(float(slacks.counts @ lacking**2))
+    missing = np.maximum(0, 1 - slacks.smallest(v)[0])
+    return R * float(np.linalg.norm(v)) + math.sqrt(float(slacks.counts @ missing**2))
 
 
 def convex_minimum(slacks: Slacks, R: float) -> tuple[float, Floats]:
@@ -79,7 +79,7 @@ def convex_minimum(slacks: Slacks, R: float) -> tuple[float, Floats]:
     working = set(slacks.smallest(nothing)[1].tolist())
 
     def value(log_ratio: float) -> float:
-        v = with_own_features(slacks, R * math.exp(log_ratio), working)
+        v = with_extra_features(slacks, R * math.exp(log_ratio), working)
         best.append((convex_value(slacks, R, v), v))
         return best[-1][0]
 
@@ -87,23 +87,23 @@ def convex_minimum(slacks: Slacks, R: float) -> tuple[float, Floats]:
     return min(best, key=lambda pair: pair[0])
 
 
-def with_own_features(slacks: Slacks, size: float, working: set[int]) -> Floats:
-    """The v of the largest margin where example i has one more feature, of value `size`.
+def with_extra_features(slacks: Slacks, size: float, working: set[int]) -> Floats:
+    """The v of the largest margin if example i has one more feature, of value `size`.
 
-    Only rows that matter are looked at: `working`, to which those are added that the margin leaves out.
+    Only the rows of `working` are used; rows that violate the margin are added to it until there are none.
     """
     examples = np.repeat(np.arange(len(slacks.counts)), np.diff([*slacks.starts, len(slacks.rows)]))
-    own = size / np.sqrt(slacks.counts)
+    value = size / np.sqrt(slacks.counts)
     d = slacks.rows.shape[1]
     while True:
         chosen = np.array(sorted(working))
-        points = np.zeros((len(chosen), d + len(own)))
+        points = np.zeros((len(chosen), d + len(value)))
         points[:, :d] = slacks.rows[chosen]
-        points[np.arange(len(chosen)), d + examples[chosen]] = own[examples[chosen]]
+        points[np.arange(len(chosen)), d + examples[chosen]] = value[examples[chosen]]
         nearest = nearest_point(points)
         V = nearest / float(nearest @ nearest)
         r, places = slacks.smallest(V[:d])
-        left_out = set(places[r + own * V[d:] < 1 - TOLERANCE**0.5].tolist()) - working
+        left_out = set(places[r + value * V[d:] < 1 - TOLERANCE**0.5].tolist()) - working
         if not left_out:
             return V[:d]
         working |= left_out
@@ -124,10 +124,10 @@ def local_minimum(
         below = s + r_mixed[i] - r[i]
         if below <= TOLERANCE:
             return 1e12, np.zeros_like(point)
-        lacking, length = np.maximum(0, s - r), float(np.linalg.norm(q))
-        distance = math.sqrt(float(full.counts @ lacking**2))
+        missing, length = np.maximum(0, s - r), float(np.linalg.norm(q))
+        distance = math.sqrt(float(full.counts @ missing**2))
         above = R * length + distance
-        pull = full.counts * lacking / max(distance, TOLERANCE)
+        pull = full.counts * missing / max(distance, TOLERANCE)
         slope = np.append(R * q / max(length, TOLERANCE) - pull @ full.rows[places], pull.sum())
         gain = np.append(mixed.rows[mixed_places[i]] - full.rows[places[i]], 1.0)
         return above / below, slope / below - above / below**2 * gain
@@ -137,10 +137,10 @@ def local_minimum(
         r_diff = float((mixed.smallest(q)[0] - full.smallest(q)[0]).min())
         points += [np.append(q, s) for s in (1.0, max(1 - r_diff, TOLERANCE), TOLERANCE)]
     best = [(value(point)[0], point) for point in points]
-    if min(found for found, _ in best) > lowest * (1 + TOLERANCE):
+    if min(bound for bound, _ in best) > lowest * (1 + TOLERANCE):
         bounds = [(None, None)] * len(points[0][:-1]) + [(TOLERANCE, None)]
         for point in [*points, *((a + b) / 2 for a, b in zip(points, points[3:], strict=False))]:
-            found = minimize(value, point, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 200}).x
-            best.append((value(found)[0], found))
+            end = minimize(value, point, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 200}).x
+            best.append((value(end)[0], end))
     least, point = min(best, key=lambda pair: pair[0])
     return least, point[:-1], float(point[-1])

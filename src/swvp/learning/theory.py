@@ -1,4 +1,4 @@
-"""Owns the quantities of the paper's theorems, exact for problems whose outputs can be enumerated.
+"""The quantities of the paper's theorems, exact for problems whose outputs can be enumerated.
 
 All range over the wrong labels z ≠ y of Y(x) and the mixed assignments m^J(z, y) ≠ y with J in JJ_x. With
 `substructures="full"`, m^J(z, y) = z and every quantity is the one without JJ in its name:
@@ -14,7 +14,7 @@ All range over the wrong labels z ≠ y of Y(x) and the mixed assignments m^J(z,
     error        error_bound(…)      2/(n + 1) E[the smallest of n + 1]      Theorem 3
 
 A tuple of families is their union: ("single", "full") is `single` with the back-off to CSP. Observations 1 and 2
-assume that mixing stays inside Y(x), which `closed_under_mixing` tells: it does for sequences, not for trees or
+assume that mixing stays inside Y(x), which `closed_under_mixing` checks: it does for sequences, not for trees or
 matchings.
 """
 
@@ -106,7 +106,7 @@ def update_bound(
     rule: str | UpdateRule = "csp",
     back_off: bool = True,
 ) -> float:
-    """Theorem 1: at most so many updates until convergence, for a rule that respects the γ conditions.
+    """Theorem 1: an upper bound for the number of updates until convergence, for a rule that respects the γ conditions.
 
     A rule that may back off to CSP also uses J = [L_x], so JJ is taken with it unless `back_off` is False (for a
     run that never did); where mixing stays inside Y(x) that is the bound of CSP. A step of up to c multiplies it by c:
@@ -121,7 +121,7 @@ def update_bound(
         raise InputError(f"u does not separate the data: its margin is {delta:.4g}, Theorem 1 needs one > 0")
     longest_step = 1.0
     if POWERS[rule.step]:
-        labels = ((y, z) for x, y in zip(X, Y, strict=True) for z in wrong(problem, x, y))
+        labels = ((y, z) for x, y in zip(X, Y, strict=True) for z in wrong_labels(problem, x, y))
         most = max((len(sets_of(rule.substructures, y, z)) for y, z in labels), default=1)
         longest_step = most ** POWERS[rule.step]
     return longest_step * (radius(problem, X, Y, substructures=jj) / delta) ** 2
@@ -164,8 +164,8 @@ def first_pass_bound(
     if delta is not None:
         return bound(delta)
     least = max(0.0, -extra)
-    found = minimize_scalar(lambda s: bound(least + math.exp(s)), bounds=(-12, 12), method="bounded")
-    return float(min(found.fun, bound(1e6)))
+    minimum = minimize_scalar(lambda s: bound(least + math.exp(s)), bounds=(-12, 12), method="bounded")
+    return float(min(minimum.fun, bound(1e6)))
 
 
 class SmallestBound(NamedTuple):
@@ -188,7 +188,7 @@ def smallest_first_pass_bound(
 
     With "full" (CSP) this is a convex programme and the bound is the smallest there is, up to the tolerance of the
     search. With other JJ the paper's expression is not convex: then it is the smallest one found, and `mixed`, a convex
-    programme again, bounds it from below. δ is inf where no u says more than that no example is wrong twice.
+    programme again, bounds it from below. δ is inf if no u gives a better bound than one mistake per example.
     """
     full, mixed = distinct_slacks(problem, X, Y, substructures)
     if full is None or mixed is None:
@@ -210,13 +210,13 @@ def distinct_slacks(
 ) -> tuple[Slacks | None, Slacks | None]:
     """Δφ of wrong labels and of mixed assignments, equal examples once; None if no example has a wrong label."""
     pairs = zip(differences(problem, X, Y, "full"), differences(problem, X, Y, substructures), strict=True)
-    found = [(full, mixed) for full, mixed in pairs if len(full)]
-    if any(not len(mixed) for _, mixed in found):
+    nonempty = [(full, mixed) for full, mixed in pairs if len(full)]
+    if any(not len(mixed) for _, mixed in nonempty):
         raise InputError("an example has wrong labels but no mixed assignment; add 'full' to the substructures")
-    if not found:
+    if not nonempty:
         return None, None
-    keys = [full.tobytes() + mixed.tobytes() for full, mixed in found]
-    counts, first = Counter(keys), dict(zip(reversed(keys), reversed(found), strict=True))
+    keys = [full.tobytes() + mixed.tobytes() for full, mixed in nonempty]
+    counts, first = Counter(keys), dict(zip(reversed(keys), reversed(nonempty), strict=True))
     times = [counts[key] for key in first]
     fulls, mixeds = zip(*first.values(), strict=True)
     return slacks_of(fulls, times), slacks_of(mixeds, times)
@@ -242,7 +242,7 @@ class ErrorBound(NamedTuple):
     """Theorem 3 from data: an estimate of the bound, for `n` training examples, from the mean over `samples`.
 
     `mixed` is the same with the tighter bound of `SmallestBound`. `standard_error` is that of `bound`, None for one
-    sample. A bound of 1 or more says nothing.
+    sample. A bound of 1 or more is vacuous.
     """
 
     bound: float
@@ -262,14 +262,14 @@ def error_bound(
     back_off: bool = True,
     random_state: int | None = None,
 ) -> ErrorBound:
-    """Theorem 3: the probability that the voted perceptron of n examples errs on another one, at most; from data.
+    """Theorem 3 from data: a bound for the probability that the voted perceptron of n examples errs on a new one.
 
-    The theorem has an expectation over samples of n + 1 examples, which nobody knows. Here it is the mean over the
-    samples that the data give: they are divided, in random order, into as many separate samples of n + 1 as there are.
-    So this is an unbiased estimate of a bound, not a bound; `standard_error` says how good an estimate. By default
+    The theorem has an expectation over samples of n + 1 examples, which is unknown. Here it is the mean over the
+    samples in the data: they are divided, in random order, into as many separate samples of n + 1 as there are.
+    So this is an unbiased estimate of a bound, not a bound; `standard_error` says how precise it is. By default
     n + 1 is the number of examples: one sample.
 
-    It is for one pass of `StructuredPerceptron(vote=True, epochs=1)`, with examples that are independent draws, and a
+    It is for one epoch of `StructuredPerceptron(vote=True, epochs=1)`, with examples that are independent draws, and a
     rule that respects the γ conditions with the step `unit`. A rule that may back off also uses J = [L_x], which makes
     its bound that of CSP, unless `back_off` is False, for runs that never did.
     """
@@ -284,13 +284,13 @@ def error_bound(
         raise InputError(f"n must be a whole number from 1 to {len(X) - 1}, one less than the examples, not {n!r}")
     samples = len(X) // (n + 1)
     order = np.random.default_rng(random_state).permutation(len(X))[: samples * (n + 1)].reshape(samples, n + 1)
-    found = [
+    smallest_bounds = [
         smallest_first_pass_bound(problem, [X[i] for i in part], [Y[i] for i in part], substructures=jj)
         for part in order
     ]
-    bounds = [smallest.bound for smallest in found]
+    bounds = [smallest.bound for smallest in smallest_bounds]
     error = 2 / (n + 1) * float(np.std(bounds, ddof=1)) / math.sqrt(samples) if samples > 1 else None
-    mixed = generalization_bound([smallest.mixed for smallest in found], n)
+    mixed = generalization_bound([smallest.mixed for smallest in smallest_bounds], n)
     return ErrorBound(generalization_bound(bounds, n), mixed, n, samples, error)
 
 
@@ -333,16 +333,16 @@ def differences(problem: EnumerableProblem, X: Sequence[Any], Y: Labels, substru
 def mixed_assignments(problem: EnumerableProblem, x: Any, y: Label, substructures: JJ) -> list[Label]:
     """Every m^J(z, y), each once."""
     families = substructures if isinstance(substructures, tuple) else (substructures,)
-    found = {}
-    for z in wrong(problem, x, y):
+    distinct = {}
+    for z in wrong_labels(problem, x, y):
         for family in families:
             for J in sets_of(family, y, z):
                 mixed = mixed_assignment(y, z, J)
-                found[tuple(mixed)] = mixed
-    return list(found.values())
+                distinct[tuple(mixed)] = mixed
+    return list(distinct.values())
 
 
-def wrong(problem: EnumerableProblem, x: Any, y: Label) -> list[Label]:
+def wrong_labels(problem: EnumerableProblem, x: Any, y: Label) -> list[Label]:
     return [z for z in enumerate_outputs(problem, x) if wrong_positions(y, z)]
 
 

@@ -1,15 +1,15 @@
-"""Owns the voted perceptron (Freund & Schapire 1999; the paper's appendix): all weight vectors of a training.
+"""The voted perceptron (Freund & Schapire 1999; the paper's appendix): all weight vectors of a training.
 
     w^t       the weights after round t, one example; h^t(x) = argmax_y' w^t·φ(x, y')
-    c_k       `survived`: after how many rounds the k-th different vector was the current one
+    c_k       `survived`: the number of rounds after which the k-th different vector was the current one
     predict   the label y with the largest Σ c_k over the vectors k with h_k(x) = y
 
-Votes are for whole labels. Of labels with equal votes the one that an earlier vector voted for wins. The averaged
-weights are the mean of the same vectors, Σ c_k w_k / Σ c_k.
+Votes are for whole labels. Of labels with equal votes the one with the earliest vote wins. The averaged weights are the
+mean of the same vectors, Σ c_k w_k / Σ c_k.
 
-A vector differs from the one before in the few weights that one update changed. Only these are kept, with their new
-values, so that replaying them gives each w^t to the last bit: 16 bytes for each weight changed and 16 for each vector,
-beside the first vector.
+A vector differs from the one before in the few weights that one update changed. Only these are stored, with their new
+values, so that replaying them gives each w^t exactly: 16 bytes for each changed weight and 16 for each vector, beside
+the first vector.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from swvp.types import Floats, Ints
 __all__ = ["Hypotheses", "Recorder", "changes_of", "vote"]
 
 Changes = Callable[[int], tuple[Ints, Floats]]
-"""After an update on example i: the weights that changed since the last call, as (numbers, new values)."""
+"""Called after an update on example i: returns the weights that changed since the last call, as (numbers, values)."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Hypotheses:
         return sum(part.nbytes for part in (self.initial, self.starts, self.features, self.values, self.survived))
 
     def replay(self) -> Iterator[tuple[Floats, int]]:
-        """Each vector with the rounds it survived; it is the same array every time, so copy what you keep."""
+        """Yield each vector with the rounds it survived. The array is reused: copy it to store it."""
         w = self.initial.copy()
         for k, rounds in enumerate(self.survived.tolist()):
             changed = slice(self.starts[k], self.starts[k + 1])
@@ -61,7 +61,7 @@ class Hypotheses:
             yield w, rounds
 
     def until(self, rounds: int) -> Hypotheses:
-        """The vectors of the first so many rounds."""
+        """The vectors of the first `rounds` rounds."""
         total = np.cumsum(self.survived)
         if rounds >= total[-1]:
             return self
@@ -73,7 +73,7 @@ class Hypotheses:
 
 
 class Recorder:
-    """Collects the weight vectors while a training runs; `after` is called after every example."""
+    """Collects the weight vectors during training; call `after` after every example."""
 
     def __init__(self, initial: Floats, changes: Changes):
         self.initial = initial
@@ -93,13 +93,13 @@ class Recorder:
         self.survived[-1] += 1
 
     def hypotheses(self) -> Hypotheses:
-        """What was collected so far."""
+        """The vectors collected so far."""
         starts, features, survived = (np.array(part, np.int64) for part in (self.starts, self.features, self.survived))
         return Hypotheses(self.initial, starts, features, np.array(self.values, np.float64), survived)
 
 
 def changes_of(model: PythonModel) -> Changes:
-    """The changes of a model that is one vector."""
+    """The function that reports changes of a model with one vector of weights."""
     seen = model.w.copy()
 
     def changes(i: int) -> tuple[Ints, Floats]:
@@ -111,7 +111,7 @@ def changes_of(model: PythonModel) -> Changes:
 
 
 def vote(problem: Problem, X: Sequence[Any], hypotheses: Hypotheses) -> list[Label]:
-    """The label of each input with the most votes; takes one `argmax` for each vector and input."""
+    """Return the label of each input with the most votes, by one `argmax` for each vector and input."""
     votes: list[dict[tuple[Any, ...], int]] = [{} for _ in X]
     labels: list[dict[tuple[Any, ...], Label]] = [{} for _ in X]
     for w, rounds in hypotheses.replay():

@@ -43,7 +43,7 @@ def contributions(
     parser: Any, problem: Arcs, model: ArcModel, sentence: SentenceColumns, i: int, h: int, m: int
 ) -> list[tuple[str, float]]:
     """The features of an arc and their weights, whose sum is its score."""
-    weights = np.zeros(len(model.room.found))
+    weights = np.zeros(len(model.buffers.features))
     count = arc_weights(problem, model, i, h, m, weights)
     return list(zip(feature_names(sentence, parser.templates_, h, m), weights[:count].tolist(), strict=True))
 
@@ -152,13 +152,13 @@ def top_features(parser: Any, treebank: Treebank, n: int = 20) -> WeightTable:
         return top_parts(parser, problem, treebank, n)
     model = model_of(parser, problem)
     longest = int(np.diff(problem.nodes.starts).max(initial=1))
-    keys = np.zeros(longest * len(model.room.found), np.uint64)
+    keys = np.zeros(longest * len(model.buffers.features), np.uint64)
     weights, arcs = np.zeros(len(keys)), np.zeros((len(keys), 2), np.int64)
     best: dict[int, tuple[float, int, int, int, int]] = {}  # key: (weight, sentence, head, modifier, number)
     for i in range(treebank.number_of_sentences if n else 0):
         first = int(problem.nodes.starts[i])
         size = int(problem.nodes.starts[i + 1]) - first
-        node_keys(problem.nodes, problem.tables, first, size - 1, model.room)
+        node_keys(problem.nodes, problem.tables, first, size - 1, model.buffers)
         for h in range(size):
             count = weights_from(problem, model, i, h, keys, weights, arcs)
             for place in heaviest(weights[:count], n, min((abs(w) for w, *_ in best.values()), default=0.0), len(best)):

@@ -68,7 +68,7 @@ class OneSentence:
         heads = tuple(out.tolist())
         if not is_tree(heads, problem.one_root) or any(h not in some for h, some in zip(heads, choices, strict=True)):
             return None
-        return heads, float(score_heads(model.room.parts, self.n, np.array(heads, np.int64)))
+        return heads, float(score_heads(model.buffers.parts, self.n, np.array(heads, np.int64)))
 
     def without(self, heads: Sequence[int], m: int) -> tuple[tuple[int, ...], float] | None:
         """The best tree in which word m does not have the head it has in the tree `heads`.
@@ -92,7 +92,7 @@ class OneSentence:
         choices = [sorted(set(some)) for some in zip(*heads, strict=True)]
         problem, model = self.model(choices)
         score_all_parts(problem, model, 0, 1)
-        out = np.zeros(len(model.room.found))
+        out = np.zeros(len(model.buffers.features))
         return [out[: part_weights(problem, model, 0, coded(part, choices), out)].copy() for part in parts]
 
     def difference(

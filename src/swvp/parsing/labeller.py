@@ -25,7 +25,7 @@ from swvp.parsing.checks import Heads
 from swvp.parsing.treebank import Treebank
 from swvp.structures.chain.attributes import AttributeChain, new_model, predict_all, take_over
 from swvp.structures.chain.likelihood import distributions
-from swvp.structures.chain.marginals import new_room, transitions
+from swvp.structures.chain.marginals import new_chain_buffers, transitions
 from swvp.structures.chain.sequences import Ids
 from swvp.structures.operations import refresh
 from swvp.structures.tree.labels import Words, attributes_of, children_of, encode_words, label_tables
@@ -208,7 +208,9 @@ class Trees(NamedTuple):
                 found, sums = np.zeros((len(words), labels)), np.zeros((2, len(chain.offsets) - 1))
                 node = np.zeros((room, labels))
                 problem = chain._replace(y=gold)
-                distributions(problem, weights["w"], moves, node, new_room(labels, room), found, sums[0], sums[1])
+                distributions(
+                    problem, weights["w"], moves, node, new_chain_buffers(labels, room), found, sums[0], sums[1]
+                )
                 out[words] = np.where(chosen[words] < labels, found[np.arange(len(words)), gold], 0.0)
 
         in_shares(fill, len(self.offsets) - 1, n_jobs)

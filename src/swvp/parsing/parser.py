@@ -242,7 +242,7 @@ class Parser(TrainingOptions, ParserAsking):
         if isinstance(problem, Arcs):
             model = new_model(problem, size, exact=exact)
         else:
-            model = new_part_model(problem, size, exact=exact, own_parts=rule.parts)
+            model = new_part_model(problem, size, exact=exact, word_parts=rule.parts)
         if old is not None:
             coef, before, owners = old
             model.w[:] = coef if before is None else before.model.w

@@ -17,7 +17,7 @@ from swvp.parsing.treebank import Treebank
 from swvp.structures.tree.decoding.k_best import k_best
 from swvp.structures.tree.first_order.distributions import distributions, rescued, score_all, table_of, tables_begin
 from swvp.structures.tree.first_order.model import ArcModel, Arcs, new_model
-from swvp.structures.tree.projective import not_projective
+from swvp.structures.tree.projective import non_projective_arcs
 from swvp.structures.tree.tag_pruning import forbidden
 from swvp.tables import check_count
 from swvp.training.options import in_shares
@@ -144,7 +144,7 @@ def best_temperature(parser: Any, problem: Arcs, gold: Treebank, of: str = "arcs
     lowered = np.logical_or.reduceat((scores != found) & ~np.isnan(found), begins[:-1])
     possible = ~forbidden(problem.tables.longest, problem.nodes.kinds, problem.nodes.starts, heads)
     possible &= ~np.repeat(lowered, np.diff(gold.offsets))
-    wrong = ~possible | (not_projective(heads, gold.offsets) if problem.projective else False)
+    wrong = ~possible | (non_projective_arcs(heads, gold.offsets) if problem.projective else False)
     usable = ~np.logical_or.reduceat(wrong, gold.offsets[:-1])
     if problem.one_root:
         usable &= np.add.reduceat(heads == 0, gold.offsets[:-1], dtype=np.int64) == 1

@@ -20,7 +20,7 @@ from swvp.features.arc_templates import PRESETS, parse_arc_templates
 from swvp.io.memory import Memory
 from swvp.io.model_files import filled, must, sparse, strings
 from swvp.structures.tree.encoding import Nodes, Slot, Tables, tables_of
-from swvp.structures.tree.first_order.features import Room, new_room
+from swvp.structures.tree.first_order.features import ArcBuffers, new_arc_buffers
 from swvp.structures.tree.first_order.model import Heads
 from swvp.structures.tree.pruner import SMALL, keep_heads, learn
 from swvp.structures.tree.second_order.parts import Candidates
@@ -90,12 +90,12 @@ class Pruner:
         more: bool = False,
     ) -> Self:
         """Learn from the trees of nodes, in `epochs` passes, each in an order of its own; with `more`, go on."""
-        w, room = self.w.copy() if more else np.zeros(self.size), self._room(nodes)
+        w, buffers = self.w.copy() if more else np.zeros(self.size), self._room(nodes)
         squares = self.squares.copy() if more and self.squares is not None else np.ones(self.size)
         mode = self.projective or None, self.one_root  # None has nothing compiled for projective trees
         for epoch in range(1, epochs + 1):
             order = orders.permutation(len(nodes.starts) - 1)
-            loss = learn(nodes, self.tables, self._every(), heads, order, *mode, w, squares, room, RATE, SMALL)
+            loss = learn(nodes, self.tables, self._every(), heads, order, *mode, w, squares, buffers, RATE, SMALL)
             if watch is not None:
                 watch(epoch, float(loss) / max(len(heads), 1))
         self.w, self.squares = w, squares
@@ -109,8 +109,10 @@ class Pruner:
         mode = self.projective or None, self.one_root  # None has nothing compiled for projective trees
 
         def fill_in(first: int, end: int) -> None:
-            room, rule = self._room(nodes), (self.most, self.threshold)
-            keep_heads(nodes, self.tables, self._every(), heads, first, end, *mode, self.w, room, *rule, found, counts)
+            buffers, rule = self._room(nodes), (self.most, self.threshold)
+            keep_heads(
+                nodes, self.tables, self._every(), heads, first, end, *mode, self.w, buffers, *rule, found, counts
+            )
 
         in_shares(fill_in, len(nodes.starts) - 1, n_jobs)
         first = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
@@ -148,8 +150,8 @@ class Pruner:
         found.w = filled(memory, found.size, arrays, "weights")
         return found
 
-    def _room(self, nodes: Nodes) -> Room:
-        return new_room(self.tables, nodes, int(np.diff(nodes.starts).max(initial=1)) - 1)
+    def _room(self, nodes: Nodes) -> ArcBuffers:
+        return new_arc_buffers(self.tables, nodes, int(np.diff(nodes.starts).max(initial=1)) - 1)
 
     def _every(self) -> Tables:
         return self.tables._replace(longest=all_allowed())

@@ -22,7 +22,7 @@ from swvp.errors import InputError
 from swvp.io.table import CONLLU, Column, Table, read_table
 from swvp.parsing.checks import Heads, Ints, check_ids, check_ranges, check_trees, heads_of
 from swvp.parsing.tokens import EMPTY, as_columns, as_heads, as_labels, offsets_of
-from swvp.structures.tree.projective import not_projective
+from swvp.structures.tree.projective import non_projective_arcs
 
 __all__ = ["Treebank", "read_treebank", "some", "treebank_of", "treebank_of_table", "write_trees"]
 
@@ -124,7 +124,7 @@ class Treebank:
 
     def not_projective(self) -> NDArray[np.bool_]:
         """For each token whether its arc is not projective."""
-        return not_projective(self.trees, self.offsets)  # type: ignore[no-any-return]
+        return non_projective_arcs(self.trees, self.offsets)  # type: ignore[no-any-return]
 
     def non_projective(self) -> int:
         """How many trees are not projective."""

@@ -1,9 +1,9 @@
-"""Owns exact arithmetic: ties between outputs are real, and no order of summation changes them.
+"""Exact arithmetic: ties between outputs are real, and no order of summation changes them.
 
 Where φ counts features (`operations.counts_features`), each update adds multiples of GRID to the weights. So every
 weight and every score is a multiple of GRID, and sums of them have no rounding error up to 2^53 · GRID ≈ 5·10^8. Equal
-scores are then equal numbers, whoever adds them up, and a margin is either at most 0 or at least GRID. Rules whose
-steps are at most C < 1 have a finer grid, by about the same factor (`grid_of`).
+scores are then equal numbers, in whatever order they are summed, and a margin is either at most 0 or at least GRID.
+Rules whose steps are at most C < 1 have a finer grid, by about the same factor (`grid_of`).
 
 An average of weights is rounded to multiples of a power of 2 too, 2^-AVERAGE_BITS of the largest weight.
 """
@@ -39,9 +39,10 @@ def grid_of(longest_step: float) -> float:
 
 
 def averaged(w: Floats, delayed: Floats, clock: int, out: Floats | None = None) -> Floats:
-    """The mean of w after each of `clock` examples, where delayed = Σ (examples seen before)·(change of w).
+    """Return the mean of w after each of `clock` examples.
 
-    It is rounded, so that sums of averaged weights are exact too.
+    `delayed` is the averaging sum Σ (examples seen before)·(change of w), which a model collects with each update. The
+    mean is rounded, so that sums of averaged weights are exact too.
 
     >>> averaged(np.array([2.0, 1.0]), np.array([4.0, 0.0]), 3).round(3)
     array([0.667, 1.   ])

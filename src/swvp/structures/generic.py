@@ -1,7 +1,7 @@
-"""Owns structures that users define in plain Python: `argmax` and `joint_feature` are all they give.
+"""Structures that users define in plain Python, by `argmax` and `joint_feature` alone.
 
-Everything is computed from the definitions, without any shortcut, so this is also the oracle of the compiled
-structures: on small problems they must give the very same weights.
+Everything is computed from the definitions, without shortcuts. So this is also the reference for the compiled
+structures: on small problems they must give exactly the same weights.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ LARGEST_COUNT = 2**16
 
 @runtime_checkable
 class Problem(Protocol):
-    """What a user defines. A label y is a list, a tuple or a 1-d array; its length L_x may differ between inputs."""
+    """The structure that a user defines.
+
+    A label y is a list, a tuple or a 1-d array; its length L_x may differ between inputs.
+    """
 
     def joint_feature(self, x: Any, y: Label) -> Any:
         """φ(x, y): a 1-d array, of the same length for every x and y."""
@@ -55,7 +58,7 @@ class EnumerableProblem(Problem, Protocol):
 
 
 class PythonProblem:
-    """A user's problem with its examples."""
+    """A user's problem with its training examples."""
 
     def __init__(self, problem: Problem, X: Sequence[Any], Y: Sequence[Label]):
         self.problem = problem
@@ -70,7 +73,7 @@ class PythonProblem:
 
     @functools.cached_property
     def counts_features(self) -> bool:
-        """Whether φ counts features, as far as its values for the gold labels tell."""
+        """Whether φ counts features, judged by its values for the gold labels."""
         return all(counts(self.phi(i, y)) for i, y in enumerate(self.Y))
 
     def difference(self, i: int, predicted: Label, J: tuple[int, ...]) -> Floats:
@@ -90,12 +93,12 @@ class PythonProblem:
 
 
 def counts(vector: Floats) -> bool:
-    """Whether the values are whole numbers, and not large ones, which are rather measurements."""
+    """Whether the values are whole numbers that are not large: large ones are probably measurements."""
     return bool((vector == np.rint(vector)).all() and np.abs(vector).max(initial=0.0) <= LARGEST_COUNT)
 
 
 class PythonModel:
-    """w, the sums for averaging, and the kept prediction with the Δφ computed from it."""
+    """w, the averaging sums `delayed`, and the last prediction with the Δφ computed from it."""
 
     def __init__(self, w: Floats):
         self.w = np.array(w, dtype=float)
@@ -105,7 +108,7 @@ class PythonModel:
 
 
 def wrong_positions(gold: Label, predicted: Label) -> list[int]:
-    """The positions where two labels differ; if one is longer, what it has more counts as one position.
+    """Return the positions where two labels differ; if one is longer, its rest counts as one position.
 
     >>> wrong_positions("abc", "abde")
     [2, 3]
@@ -115,7 +118,7 @@ def wrong_positions(gold: Label, predicted: Label) -> list[int]:
 
 
 def mixed_assignment(gold: Label, predicted: Label, J: Iterable[int]) -> Label:
-    """m^J(y*, y): predicted on J, gold elsewhere (Definition 1), of the type of the gold label.
+    """Return m^J(y*, y): predicted on J, gold elsewhere (Definition 1), with the type of the gold label.
 
     Labels may have different lengths: the position after the shorter one then stands for all that follows.
 
@@ -134,7 +137,7 @@ def mixed_assignment(gold: Label, predicted: Label, J: Iterable[int]) -> Label:
 
 
 def as_heads(label: Label, what: str) -> Ints:
-    """A label as an array of heads, 0 for the root and k for word k, if it is one."""
+    """A label as an array of heads, 0 for the root and k for word k; InputError if it has no heads."""
     heads = np.asarray(label)
     if heads.size and not (heads.dtype.kind in "iu" and heads.min() >= 0 and heads.max() <= len(label)):
         raise InputError(
@@ -161,13 +164,13 @@ def longest(problem: PythonProblem) -> int:
 
 @implement(operations.length, PythonProblem)
 def length(problem: PythonProblem, model: PythonModel, i: int) -> int:
-    """What the longer label has more is one position."""
+    """The rest of the longer label counts as one position."""
     gold, predicted = len(problem.Y[i]), len(model.predicted)
     return gold if gold == predicted else min(gold, predicted) + 1
 
 
 def varies(problem: Any) -> bool:
-    """Whether labels of one input may have different lengths, which the problem has to say."""
+    """Whether labels of one input may have different lengths: the attribute `variable_length` of the problem."""
     return bool(getattr(problem, "variable_length", False))
 
 
@@ -183,9 +186,9 @@ def find_mistakes(problem: PythonProblem, model: PythonModel, i: int, wrong: Int
 def keep(problem: PythonProblem, model: PythonModel, i: int, outputs: list[Label], r: int, wrong: Ints) -> int:
     model.predicted = outputs[r]
     model.deltas = {}
-    found = wrong_positions(problem.Y[i], model.predicted)
-    wrong[: len(found)] = found
-    return len(found)
+    positions = wrong_positions(problem.Y[i], model.predicted)
+    wrong[: len(positions)] = positions
+    return len(positions)
 
 
 @implement(operations.best_outputs, PythonProblem)
@@ -204,7 +207,7 @@ def best_outputs(problem: PythonProblem, model: PythonModel, i: int, k: int) -> 
 
 
 def predict(problem: Problem, x: Any, w: Floats, size: int | None, where: str) -> Label:
-    """argmax, checked: the label must have `size` positions, where that is known."""
+    """The result of argmax; InputError if it does not have `size` positions, if that is known."""
     predicted = problem.argmax(x, w)
     check_length("argmax", predicted, size, where)
     return predicted
@@ -223,7 +226,7 @@ def check_length(method: str, predicted: Any, size: int | None, where: str) -> N
 
 
 def delta(problem: PythonProblem, model: PythonModel, i: int, J: tuple[int, ...]) -> Floats:
-    """Δφ(x, y, m^J), computed once for each kept prediction."""
+    """Δφ(x, y, m^J), computed once for each prediction."""
     if J not in model.deltas:
         model.deltas[J] = problem.difference(i, model.predicted, J)
     return model.deltas[J]

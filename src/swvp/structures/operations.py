@@ -1,11 +1,20 @@
-"""Owns the seam between the algorithm and the structures: what a structure gives to `learning`.
+"""The operations that a structure implements for the algorithm: prediction, margins and updates.
 
-`problem` holds the examples, `model` the weights, the sums for averaging and the room to work in. Their classes
-belong to a structure, which implements the operations below with `swvp.compiled.implement`; `learning` calls
-them and knows nothing of tags or trees. All need `longest`, `find_mistakes`, `margins` and `add`, and should say
-whether φ counts features (`counts_features`). Only the step `mira` needs `direction`, only k-best MIRA `best_outputs`
-and `keep`, only sub-structures of heads `heads`, only the γ `wmr-printed` `length`; `refresh` is for weights that come
-from elsewhere.
+`problem` holds the examples; `model` holds the weights, the averaging sums and buffers. Their classes belong to a
+structure, which implements the operations below with `swvp.compiled.implement`. `learning` calls the operations and
+knows nothing of tags or trees. Every structure implements `longest`, `find_mistakes`, `margins`, `add`, `weights`,
+`norm` and `averaged_weights`, and should say whether φ counts features (`counts_features`). The others are optional:
+
+    direction               for the step `mira`
+    best_outputs, keep      for k-best MIRA
+    heads                   for sub-structures of heads
+    length                  for the γ `wmr-printed`
+    labels                  for γ and JJ that are functions of a user's
+    refresh                 for weights that are loaded from a file
+    has_parts               for rules with `parts`
+
+The *kept prediction* is the last one of `find_mistakes` or `keep`, stored in `model`. examples/compiled_structure.py is
+a small structure.
 """
 
 from __future__ import annotations
@@ -23,7 +32,7 @@ def longest(problem: Any) -> int:
 
 @operation
 def length(problem: Any, model: Any, i: int) -> int:
-    """L_x: the number of positions of the label of example i; where the search cut it, up to there."""
+    """L_x: the number of positions of the label of example i, or of its prefix if the search cut it."""
 
 
 @implement(length, object)
@@ -34,7 +43,7 @@ def length_at_most(problem: Any, model: Any, i: int) -> int:
 
 @operation
 def has_parts(problem: Any) -> bool:
-    """Whether the structure can take the parts of words for a sub-structure's Δφ (never called in kernels)."""
+    """Whether Δφ of a sub-structure can be that of the parts of its words (never called in kernels)."""
 
 
 @implement(has_parts, object)
@@ -55,9 +64,9 @@ def unknown_features(problem: Any) -> bool:
 
 @operation
 def find_mistakes(problem: Any, model: Any, i: int, wrong: Ints) -> int:
-    """Predict example i, y* = argmax w·φ(x, y'), and keep it in `model`.
+    """Predict example i, y* = argmax w·φ(x, y'), and store it in `model` as the kept prediction.
 
-    Writes the positions where y* differs from the gold label into `wrong`, in increasing order; returns how many.
+    Write the positions where y* differs from the gold label into `wrong`, in increasing order; return their number.
     """
 
 
@@ -75,7 +84,7 @@ def add(
 ) -> None:
     """w += Σ_c amounts[c] · Δφ(x, y, m^J) with J = positions[starts[sets[c]]:starts[sets[c] + 1]], for c < count.
 
-    `clock` is the number of examples seen before this one: the sums for averaging take clock · amount · Δφ.
+    `clock` is the number of examples seen before this one: the averaging sums take clock · amount · Δφ.
     """
 
 
@@ -83,7 +92,7 @@ def add(
 def direction(
     problem: Any, model: Any, i: int, starts: Ints, positions: Ints, sets: Ints, count: int, amounts: Floats
 ) -> tuple[int, Ints, Floats]:
-    """What `add` adds, d = Σ_c amounts[c] · Δφ(x, y, m^J), as a sparse vector: (n, features, values), n pairs.
+    """The vector that `add` adds, d = Σ_c amounts[c] · Δφ(x, y, m^J), as n sparse pairs: (n, features, values).
 
     Features are numbered as in `weights`. One may come more than once: then its values add up.
     """
@@ -91,7 +100,7 @@ def direction(
 
 @operation
 def best_outputs(problem: Any, model: Any, i: int, k: int) -> tuple[int, Any]:
-    """The k outputs of example i with the largest w·φ(x, y'), best first: (how many there are, the outputs)."""
+    """The k outputs of example i with the largest w·φ(x, y'), best first, as (their number, the outputs)."""
 
 
 @operation
@@ -101,7 +110,7 @@ def keep(problem: Any, model: Any, i: int, outputs: Any, r: int, wrong: Ints) ->
 
 @operation
 def heads(problem: Any, model: Any, i: int) -> tuple[Ints, Ints] | None:
-    """Where labels are heads, 0 for the root and k for word k: the gold and the kept ones of example i; else None."""
+    """The gold and the kept heads of example i, 0 for the root and k for word k; None if labels are not heads."""
 
 
 @implement(heads, object)
@@ -122,7 +131,7 @@ def weights(model: Any) -> Floats:
 
 @operation
 def refresh(model: Any) -> None:
-    """Bring what was computed from weights up to date with those that were put in place (never called in kernels)."""
+    """Recompute everything in `model` that is derived from the weights (never called in kernels)."""
 
 
 @operation

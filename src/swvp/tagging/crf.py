@@ -21,7 +21,7 @@ from swvp.errors import InputError
 from swvp.learning.perceptron import COUNTS, Epoch
 from swvp.structures.chain.attributes import AttributeChain, AttributeModel
 from swvp.structures.chain.likelihood import expect, gather, occurrences
-from swvp.structures.chain.marginals import new_room, transitions
+from swvp.structures.chain.marginals import new_chain_buffers, transitions
 from swvp.structures.operations import weights
 from swvp.training.training import Training, Watch, ignore
 from swvp.types import Floats, Ints
@@ -69,7 +69,7 @@ class Objective:
         self.rows = blocks(self.found.starts)
         self.out = np.zeros((len(problem.y), self.labels))
         room = max(int(np.diff(problem.offsets).max(initial=0)), 1)
-        self.rooms = [(np.zeros((room, self.labels)), new_room(self.labels, room)) for _ in self.sentences]
+        self.rooms = [(np.zeros((room, self.labels)), new_chain_buffers(self.labels, room)) for _ in self.sentences]
         self.pool = ThreadPoolExecutor(n_jobs) if n_jobs > 1 else None
         self.evaluations = 0
         self.log_likelihood = self.norm = self.gradient_norm = 0.0  # of the last evaluation, as all below

@@ -14,9 +14,9 @@ import numpy as np
 
 from swvp.errors import InputError, unknown_name
 from swvp.structures.chain.attributes import AttributeChain, new_model, predict_all
-from swvp.structures.chain.k_best import k_best, new_work
+from swvp.structures.chain.k_best import k_best, new_k_best_buffers
 from swvp.structures.chain.likelihood import distributions, position_scores
-from swvp.structures.chain.marginals import new_room, transitions
+from swvp.structures.chain.marginals import new_chain_buffers, transitions
 from swvp.structures.chain.sequences import Ids
 from swvp.tables import check_count
 from swvp.training.options import in_shares
@@ -54,7 +54,7 @@ def distributions_of(
     def fill(a: int, b: int) -> None:
         offsets = problem.offsets[a : b + 1]
         size = int(np.diff(offsets).max())
-        node, room = np.zeros((size, labels)), new_room(labels, size)
+        node, room = np.zeros((size, labels)), new_chain_buffers(labels, size)
         some = problem._replace(offsets=offsets)
         distributions(some, tagger.coef_, moves, node, room, out, scores[a:b], log_z[a:b])
 
@@ -72,7 +72,7 @@ def k_best_labels(tagger: Any, problem: AttributeChain, k: int) -> list[list[tup
     k = min(int(k), len(tagger.classes_) ** min(size, 64))  # no sentence has more
     moves, node = tagger.transitions_ + tagger.barrier_, np.zeros((size, len(tagger.classes_)))
     try:
-        work = new_work(k, len(tagger.classes_), size)
+        work = new_k_best_buffers(k, len(tagger.classes_), size)
     except (MemoryError, ValueError, OverflowError):
         raise InputError(f"no room for the {k} best labels of {size} tokens: ask for fewer") from None
     names = np.array([*tagger.classes_, None], object)

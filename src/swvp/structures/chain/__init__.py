@@ -1,3 +1,3 @@
-"""Chains. What is imported here is registered for them, whoever imports a part of this package first."""
+"""Linear chains. Importing `k_best` here registers the k best outputs of taggers, whichever module comes first."""
 
 from swvp.structures.chain import k_best as k_best

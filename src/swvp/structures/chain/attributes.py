@@ -1,14 +1,12 @@
-"""Owns the linear chain of taggers: any number of attributes a_1, a_2, … per position, one label y_i.
+"""The linear chain of taggers: any number of attributes a_1, a_2, … per position, one label y_i.
 
 φ(x, y) counts the features (a, y_i), each with the value of its attribute, and (y_{i-1}, y_i), where the labels
 before the first and after the last position are BOUNDARY, numbered after the others. The weights of one attribute
 are a row over the labels, so that scoring a position is a sum of rows.
 
 Prediction: V_i(y) = max_{y'} [V_{i-1}(y') + w(y', y) + barrier(y', y)] + Σ_a value·w(a, y). A barrier is 0 or -inf
-and forbids a transition; it is no weight and no part of a margin. Ties go to the smallest label, from the last
+and forbids a transition; it is not a weight and not a part of a margin. Ties go to the smallest label, from the last
 position backwards.
-
-Owns weights of a chain that keep their place while labels and attributes are added.
 """
 
 from __future__ import annotations
@@ -51,21 +49,25 @@ class AttributeChain(NamedTuple):
 
 
 class AttributeModel(NamedTuple):
-    """The weights, Σ clock·update, the transitions as decoding sees them, and room for one prediction."""
+    """The weights, their averaging sums, the transitions as decoding uses them, and buffers for one prediction.
+
+    `delayed` and the other fields of that name are Σ clock·update, from which `averaged_weights` makes the averages;
+    checkpoints use these names.
+    """
 
     w: Floats  # (a, y)
     w_move: Floats  # (y', y), both with BOUNDARY
-    moves: Floats  # w_move + barrier, kept up to date
+    moves: Floats  # w_move + barrier, updated with w_move
     delayed: Floats
     delayed_move: Floats
     predicted: Ids
     mixed: Ids
-    node: Floats  # Σ_a value·w(a, y) of each position of the kept prediction
+    node: Floats  # Σ_a value·w(a, y) of each position of the last prediction
     value: Floats  # V_i(y)
 
 
-def new_model(attributes: int, labels: int, room: int, barrier: Floats | None = None) -> AttributeModel:
-    """A model with all weights 0, with room for sequences of `room` positions."""
+def new_model(attributes: int, labels: int, positions: int, barrier: Floats | None = None) -> AttributeModel:
+    """A model with all weights 0, for sequences of at most `positions` positions."""
     moves = (labels + 1, labels + 1)
     return AttributeModel(
         w=np.zeros((attributes, labels)),
@@ -73,10 +75,10 @@ def new_model(attributes: int, labels: int, room: int, barrier: Floats | None = 
         moves=np.zeros(moves) if barrier is None else np.array(barrier, float),
         delayed=np.zeros((attributes, labels)),
         delayed_move=np.zeros(moves),
-        predicted=np.zeros(room, np.uint32),
-        mixed=np.zeros(room, np.uint32),
-        node=np.zeros((room, labels)),
-        value=np.zeros((room, labels)),
+        predicted=np.zeros(positions, np.uint32),
+        mixed=np.zeros(positions, np.uint32),
+        node=np.zeros((positions, labels)),
+        value=np.zeros((positions, labels)),
     )
 
 
@@ -90,7 +92,7 @@ implement(operations.length, AttributeChain)(length)
 def score_positions(attributes, values, starts, first, n, w, node):
     """Write Σ_a value·w(a, y) of the positions first:first + n.
 
-    Four rows at a time, for the sake of speed: a row is read where it lies, the sums stay in registers.
+    Four rows at a time, for speed: the sums stay in registers.
     """
     labels = w.shape[1]
     for k in range(n):
@@ -139,7 +141,7 @@ def viterbi(n, node, moves, value, predicted, at):
             previous += 1
         for y in range(labels):
             value[k, y] += node[k, y]
-    # the way back looks for the maximum again, along one path only: storing it above would cost more
+    # the way back computes the maximum again, along one path only: storing it above would cost more
     y = labels
     for k in range(n, 0, -1):
         best_previous = 0
@@ -296,14 +298,14 @@ def predict_all(problem: AttributeChain, model: AttributeModel, out: Ids) -> Non
 
 
 def take_over(model: Any, old: Mapping[str, Floats], labels: int) -> None:
-    """Give a model the weights, and their sums, of one for the first `labels` labels; the names are those of fields.
+    """Copy the weights and averaging sums of a model with fewer labels, by their field names, into a larger model.
 
-    The boundary is numbered after the labels, so its weights move.
+    `labels` is the number of labels of the old one. BOUNDARY is numbered after the labels, so its weights move.
     """
-    for name, kept in old.items():
+    for name, values in old.items():
         array = getattr(model, name)
         if name in ("w", "delayed"):
-            array[: len(kept), :labels] = kept
-        elif len(kept):
-            array[np.ix_(*[[*range(labels), len(array) - 1]] * array.ndim)] = kept
+            array[: len(values), :labels] = values
+        elif len(values):
+            array[np.ix_(*[[*range(labels), len(array) - 1]] * array.ndim)] = values
     operations.refresh(model)

@@ -1,15 +1,15 @@
-"""Owns beam search in chains of first and second order, and where it goes wrong (violation fixing).
+"""Beam search in chains of first and second order, and where it goes wrong (violation fixing).
 
-A hypothesis is a prefix of labels, kept as its score, its last two labels and a back pointer. Hypotheses in the same
-state (the last label, or the last two in second order) have the same future, so only the best of them is kept: a beam
-that holds every state is exact search. Hypotheses that no allowed transitions lead to the end are left out, so the
-beam never dies while the sequence has an allowed label at all; if it has none, every label is 0, as in exact search.
+A hypothesis is a prefix of labels, stored as its score, its last two labels and a back pointer. Hypotheses in the same
+state (the last label, or the last two in second order) have the same future, so only the best of them stays: a beam
+that holds every state is exact search. Hypotheses that cannot reach the end by allowed transitions are dropped, so the
+beam is never empty if the sequence has an allowed label. If it has none, every label is 0, as in exact search.
 
 Ties go to the smallest label, from the last position backwards: of two prefixes in the same state, the one with the
 smaller label before it; of two states, the one with the smaller last label, then the smaller label before it.
 
-With inexact search y* may score below y, so that φ(x, y) - φ(x, y*) is no violation (Huang, Fayong & Guo 2012). A fix
-cuts the example at a prefix where the search is wrong. Let z^t be the best hypothesis after t positions; its margin
+With inexact search y* may score below y, so that φ(x, y) - φ(x, y*) is not a violation (Huang, Fayong & Guo 2012). A
+fix cuts the example at a prefix where the search is wrong. Let z^t be the best hypothesis after t positions; its margin
 is w·φ(y[1..t]) - w·φ(z^t), of the features up to position t, and the whole label with its end comes after t = n:
 
     none            the whole label, violated or not
@@ -17,7 +17,7 @@ is w·φ(y[1..t]) - w·φ(z^t), of the features up to position t, and the whole 
     max-violation   the t with the smallest margin; of equal ones the longest
     latest          the last t with a margin of at most 0
 
-Only prefixes with z^t ≠ y[1..t] are looked at, so no update is empty. If y* ≠ y there is such a t with a margin of at
+Only prefixes with z^t ≠ y[1..t] are considered, so no update is empty. If y* ≠ y there is such a t with a margin of at
 most 0: where y left the beam something at least as good took its place, and if it never left, y* won at the end.
 """
 
@@ -37,7 +37,7 @@ NONE, EARLY, MAX_VIOLATION, LATEST = range(len(FIXES))
 
 
 class Beam(NamedTuple):
-    """The hypotheses at one position, in the order of their states, and room for all that follow from them.
+    """The hypotheses at one position, in the order of their states, and buffers for their continuations.
 
     Hypotheses with the same last label make a group, in first order all of them; cell (y, g) of the table is the
     best continuation of group g by y.
@@ -55,17 +55,17 @@ class Beam(NamedTuple):
     best: Ints  # the best cells, in decreasing order
 
 
-def new_beam(labels: int, room: int, moves: Floats, order: int, width: int) -> Beam:
+def new_beam(labels: int, positions: int, moves: Floats, order: int, width: int) -> Beam:
     """A beam of `width` hypotheses, or of as many as there are states; `moves` is -inf where not allowed."""
     width = min(width, labels**order)
     cells = labels * (min(width, labels) if order == 2 else 1) if width else 0
     return Beam(
-        alive=alive(moves, room if width else 0),
+        alive=alive(moves, positions if width else 0),
         score=np.zeros(width),
         now=np.zeros(width, np.uint32),
         before=np.zeros(width, np.uint32),
-        label=np.zeros((room, width), np.uint32),
-        parent=np.zeros((room, width), np.int64),
+        label=np.zeros((positions, width), np.uint32),
+        parent=np.zeros((positions, width), np.int64),
         groups=np.zeros(labels, np.uint32),
         table=np.zeros(cells),
         table_parent=np.zeros(cells, np.int64),
@@ -73,12 +73,12 @@ def new_beam(labels: int, room: int, moves: Floats, order: int, width: int) -> B
     )
 
 
-def alive(moves: Floats, room: int) -> Ids:
+def alive(moves: Floats, positions: int) -> Ids:
     """[r, y]: 1 if the end can be reached from label y by r more labels and allowed transitions only."""
     open_to = moves > -np.inf
-    table = np.ones((room, len(moves) - 1), np.uint32)
+    table = np.ones((positions, len(moves) - 1), np.uint32)
     reached: Bools = open_to[:-1, -1]
-    for r in range(room):
+    for r in range(positions):
         table[r] = reached
         following = np.logical_or.reduce(open_to[:-1, :-1] & reached, axis=1)
         if (following == reached).all():
@@ -116,8 +116,8 @@ def expand(k, n, size, node, steps, beam):
 
 
 @inlined
-def lowest_kept(groups, labels, beam):
-    """The score of the worst cell that the beam can hold, and its rank: of equal ones, those up to it are kept.
+def lowest_in_beam(groups, labels, beam):
+    """The score of the worst cell that the beam can hold, and its rank: of equal ones, those up to it stay.
 
     Cells rank by their last label, then by their group.
     """
@@ -144,9 +144,9 @@ def lowest_kept(groups, labels, beam):
 
 @inlined_with_arrays
 def select(k, groups, labels, first_order, beam, gold_slot, gold_label):
-    """Keep the best cells as hypotheses: returns how many, which is the best, and which is y[1..k + 1] (or -1)."""
-    lowest, last = lowest_kept(groups, labels, beam)
-    size, best, found = 0, 0, -1
+    """Make the best cells the hypotheses; return their number, the best one, and that of y[1..k + 1] (or -1)."""
+    lowest, last = lowest_in_beam(groups, labels, beam)
+    size, best, gold = 0, 0, -1
     for y in range(labels):
         for g in range(groups):
             c = g * labels + y
@@ -159,9 +159,9 @@ def select(k, groups, labels, first_order, beam, gold_slot, gold_label):
                 if score > beam.score[best]:
                     best = size
                 if parent == gold_slot and y == gold_label:
-                    found = size
+                    gold = size
                 size += 1
-    return size, best, found
+    return size, best, gold
 
 
 @kernel

@@ -1,11 +1,11 @@
-"""Owns the linear chain of the paper's synthetic study: one observed symbol x_i and one label y_i per position.
+"""The linear chain of the paper's synthetic study: one observed symbol x_i and one label y_i per position.
 
 φ(x, y) counts, over the positions i, the binary indicator features of section 6
 
     x_i,  y_i,  y_{i-1},  (x_i, y_i),  (y_{i-1}, y_i),  (x_i, y_{i-1}, y_i)
 
-where y_0 is START, a label of its own, numbered after the others. The triple (x_i, y_{i-1}, y_i) is a *part*:
-it decides the other five features, so every weight is a sum over the parts that contain it, and the sums for
+where y_0 is START, an extra label, numbered after the others. The triple (x_i, y_{i-1}, y_i) is a *part*:
+it determines the other five features, so every weight is a sum over the parts that contain it, and the sums for
 averaging are kept for the parts alone. The weight of x_i alone never moves, because Δφ never contains it.
 
 Prediction: V_i(y) = max_{y'} [V_{i-1}(y') + w(y') + w(y', y) + w(x_i, y', y)] + w(y) + w(x_i, y). Ties go to the
@@ -36,7 +36,10 @@ class IndicatorChain(NamedTuple):
 
 
 class IndicatorModel(NamedTuple):
-    """The weights, Σ clock·update for each part, and room for one prediction."""
+    """The weights, their averaging sums for each part, and buffers for one prediction.
+
+    `delayed` is Σ clock·update, as in `AttributeModel`.
+    """
 
     w: Floats  # all weights; the next five are views of it, those of (x) come first and never move
     w_label: Floats  # (y)
@@ -52,8 +55,8 @@ class IndicatorModel(NamedTuple):
     before: Floats
 
 
-def new_model(symbols: int, labels: int, room: int, w: Floats | None = None) -> IndicatorModel:
-    """A model with the weights w, or all 0, and with room for sequences of `room` positions."""
+def new_model(symbols: int, labels: int, positions: int, w: Floats | None = None) -> IndicatorModel:
+    """A model with the weights w, by default 0, for sequences of at most `positions` positions."""
     shapes = ((labels,), (labels + 1,), (symbols, labels), (labels + 1, labels), (symbols, labels + 1, labels))
     ends = np.cumsum([symbols, *(math.prod(shape) for shape in shapes)])
     w = np.zeros(ends[-1]) if w is None else np.array(w, float)
@@ -67,9 +70,9 @@ def new_model(symbols: int, labels: int, room: int, w: Floats | None = None) -> 
         w_move=w_move,
         w_part=w_part,
         delayed=np.zeros(shapes[-1]),
-        predicted=np.zeros(room, np.uint32),
-        mixed=np.zeros(room, np.uint32),
-        back=np.zeros((room, labels), np.uint32),
+        predicted=np.zeros(positions, np.uint32),
+        mixed=np.zeros(positions, np.uint32),
+        back=np.zeros((positions, labels), np.uint32),
         now=np.zeros(labels),
         before=np.zeros(labels),
     )
@@ -193,7 +196,7 @@ def add(problem, model, i, starts, positions, sets, count, amounts, clock):
 
 @inlined
 def put_part(model, symbol, previous, y, amount, size, features, values):
-    """Write the five features of a part, numbered as in w; the sixth, (x), never moves. Returns how many there are."""
+    """Write the five features of a part, numbered as in w; the sixth, (x), never moves. Returns their number."""
     if amount == 0:
         return size
     labels = len(model.w_label)
@@ -249,8 +252,8 @@ def norm(model: IndicatorModel) -> float:
 
 @implement(operations.averaged_weights, IndicatorModel)
 def averaged_weights(model: IndicatorModel, clock: int) -> Floats:
-    late = model.delayed
-    sums = (late.sum((1, 2)), late.sum((0, 1)), late.sum((0, 2)), late.sum(1), late.sum(0), late)
+    parts = model.delayed
+    sums = (parts.sum((1, 2)), parts.sum((0, 1)), parts.sum((0, 2)), parts.sum(1), parts.sum(0), parts)
     return averaged(model.w, np.concatenate([block.ravel() for block in sums]), clock)
 
 

@@ -1,14 +1,12 @@
-"""Owns the k best label sequences of a chain.
+"""The k best label sequences of a chain, and the k best outputs of an example for k-best MIRA.
 
-V_i(y) of `attributes.viterbi` is the score of the best way to label the positions up to i with y at i, so the best
+V_i(y) of `attributes.viterbi` is the score of the best labels of the positions up to i with y at i, so the best
 sequence that ends in given labels is known without a search. Every other sequence leaves a better one at one last
-position: the labels after it are the same, the one at it differs, those before it are the best ones for it. Its
-score is that of the better one less what it loses at that position. So each sequence found gives the ways to leave
-it, and the next best is the best of all ways not yet taken: O(n·L² + k·n·L), no sequence twice.
+position: the labels after it are the same, the one at it differs, those before it are the best ones for it. Its score
+is that of the better one less the loss at that position. So each sequence gives the ways to leave it, and the next
+best is the best of all ways not yet used: O(n·L² + k·n·L), no sequence twice.
 
 Equal scores are in the order of the labels from the last position backwards, smallest first, as `viterbi` chooses.
-
-Owns the k best outputs of a tagger's example, as `learning` asks for them.
 """
 
 from __future__ import annotations
@@ -23,11 +21,11 @@ from swvp.structures.chain.attributes import AttributeChain, score_positions, vi
 from swvp.structures.chain.sequences import compare
 from swvp.types import Floats, Ids, Ints
 
-__all__ = ["Work", "best_outputs", "k_best", "keep", "new_work"]
+__all__ = ["KBestBuffers", "best_outputs", "k_best", "keep", "new_k_best_buffers"]
 
 
-class Work(NamedTuple):
-    """Room for `k_best`, and what it finds: give it as `*work`. Sequence j is paths[j, :n], with scores[j]."""
+class KBestBuffers(NamedTuple):
+    """Buffers for `k_best` and its results, to be given as `*buffers`. Sequence j is paths[j, :n], with scores[j]."""
 
     value: Floats  # V_i(y)
     paths: Ids  # (k, positions)
@@ -35,11 +33,11 @@ class Work(NamedTuple):
     turns: Ints  # (k, 3): the better sequence, the position where it is left, the label there
 
 
-def new_work(k: int, labels: int, room: int) -> Work:
-    """Room for at most k sequences of at most `room` positions."""
-    return Work(
-        value=np.zeros((room, labels)),
-        paths=np.zeros((k, room), np.uint32),
+def new_k_best_buffers(k: int, labels: int, positions: int) -> KBestBuffers:
+    """Buffers for at most k sequences of at most `positions` positions."""
+    return KBestBuffers(
+        value=np.zeros((positions, labels)),
+        paths=np.zeros((k, positions), np.uint32),
         scores=np.zeros(k),
         turns=np.zeros((k, 3), np.int64),
     )
@@ -49,7 +47,7 @@ def new_work(k: int, labels: int, room: int) -> Work:
 def k_best(n, node, moves, k, value, paths, scores, turns):
     """Write the k best label sequences for the n positions scored in `node`, best first, and their scores.
 
-    Transitions of -inf are forbidden. Returns how many sequences there are: fewer than k if fewer are allowed. A
+    Transitions of -inf are forbidden. Returns the number of sequences: fewer than k if fewer are allowed. A
     chain without positions has one, of score 0.
     """
     labels = node.shape[1]
@@ -64,7 +62,7 @@ def k_best(n, node, moves, k, value, paths, scores, turns):
     if scores[0] == -np.inf:
         return 0
     turns[0, 0], turns[0, 1], turns[0, 2] = 0, n, labels
-    # scores[:done] are found; scores[done:known] are the best ways to leave them, in order
+    # scores[:done] are final; scores[done:known] are the best ways to leave them, in order
     done, known = 0, 1
     while done < known:
         parent, turn, y = turns[done, 0], turns[done, 1], turns[done, 2]
@@ -92,7 +90,7 @@ def k_best(n, node, moves, k, value, paths, scores, turns):
 def insert(n, parent, turn, y, score, k, known, paths, scores, turns):
     """Put a way to leave a sequence among the `known` ones, in order, and drop the last if they are more than k."""
     place = known
-    while place - 1 > parent and score >= scores[place - 1]:  # the parent, the last one found, stays before it
+    while place - 1 > parent and score >= scores[place - 1]:  # the parent, the last final one, stays before it
         if score == scores[place - 1] and not precedes(n, parent, turn, y, place - 1, paths, turns):
             break
         place -= 1
@@ -127,8 +125,8 @@ def best_outputs(problem, model, i, k):
     n = problem.offsets[i + 1] - start
     paths, scores, turns = np.empty((k, n), np.uint32), np.empty(k), np.empty((k, 3), np.int64)
     score_positions(problem.attributes, problem.values, problem.starts, start, n, model.w, model.node)
-    found = k_best(n, model.node, model.moves, k, model.value, paths, scores, turns)
-    return found, paths
+    number = k_best(n, model.node, model.moves, k, model.value, paths, scores, turns)
+    return number, paths
 
 
 @implement(operations.keep, AttributeChain)

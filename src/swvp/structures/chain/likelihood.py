@@ -1,6 +1,6 @@
-"""Owns the likelihood of gold labels and its gradient, over the weights of `AttributeModel`.
+"""The likelihood of gold labels and its gradient, over the weights of `AttributeModel`.
 
-The gradient of -log p(y | x) is what the model expects of each feature less what the gold labels have. It is made in
+The gradient of -log p(y | x) is the expectation of each feature less its value for the gold labels. It is computed in
 two steps: `expect` goes through sentences and writes P(y_t | x) less the gold label for each position; `gather` goes
 through attributes and adds up the positions that have them. Each number is written by one thread only.
 """
@@ -13,7 +13,7 @@ import numpy as np
 
 from swvp.compiled import kernel
 from swvp.structures.chain.attributes import AttributeChain, score_positions
-from swvp.structures.chain.marginals import Room, Transitions, backward, forward
+from swvp.structures.chain.marginals import ChainBuffers, Transitions, backward, forward
 from swvp.types import Floats, Ids, Ints
 
 __all__ = ["Occurrences", "distributions", "expect", "gather", "occurrences", "path_score", "position_scores"]
@@ -32,12 +32,12 @@ def occurrences(attributes: Ids, values: Floats, starts: Ints, count: int) -> Oc
     ends = np.zeros(count + 1, np.int64)
     ends[1:] = np.cumsum(np.bincount(attributes, minlength=count))
     positions, sorted_values = np.zeros(len(attributes), np.uint32), np.zeros(len(values))
-    turn_over(attributes, values, starts, ends[:-1].copy(), positions, sorted_values)
+    transpose(attributes, values, starts, ends[:-1].copy(), positions, sorted_values)
     return Occurrences(ends, positions, sorted_values)
 
 
 @kernel
-def turn_over(attributes, values, starts, next_place, positions, sorted_values):
+def transpose(attributes, values, starts, next_place, positions, sorted_values):
     for t in range(len(starts) - 1):
         for p in range(starts[t], starts[t + 1]):
             place = next_place[attributes[p]]
@@ -71,7 +71,7 @@ def distributions(
     w: Floats,
     moves: Transitions,
     node: Floats,
-    room: Room,
+    buffers: ChainBuffers,
     out: Floats,
     scores: Floats,
     log_z: Floats,
@@ -82,11 +82,11 @@ def distributions(
         start = problem.offsets[i]
         n = problem.offsets[i + 1] - start
         score_positions(problem.attributes, problem.values, problem.starts, start, n, w, node)
-        log_z[i], way = forward(n, node, moves, room)
+        log_z[i], way = forward(n, node, moves, buffers)
         if len(problem.y):
             scores[i] = path_score(problem.y, start, n, node, moves)
         if len(out) and log_z[i] > -np.inf:
-            backward(n, node, moves, way, room, out, start, unused, unused)
+            backward(n, node, moves, way, buffers, out, start, unused, unused)
 
 
 @kernel
@@ -97,7 +97,7 @@ def expect(
     w: Floats,
     moves: Transitions,
     node: Floats,
-    room: Room,
+    buffers: ChainBuffers,
     out: Floats,
     pairs: Floats,
     exact: Floats,
@@ -117,12 +117,12 @@ def expect(
         if n == 0:
             continue
         score_positions(problem.attributes, problem.values, problem.starts, start, n, w, node)
-        log_z, way = forward(n, node, moves, room)
+        log_z, way = forward(n, node, moves, buffers)
         score = path_score(y, start, n, node, moves)
         if score == -np.inf:
             return -np.inf
         total += score - log_z
-        backward(n, node, moves, way, room, out, start, pairs, exact)
+        backward(n, node, moves, way, buffers, out, start, pairs, exact)
         before, previous = wrong[1], labels
         for t in range(start, start + n):
             label = np.int64(y[t])
@@ -139,7 +139,7 @@ def expect(
 
 
 @kernel
-def gather(found: Occurrences, first: int, last: int, out: Floats, w: Floats, l2: float, gradient: Floats) -> float:
+def gather(places: Occurrences, first: int, last: int, out: Floats, w: Floats, l2: float, gradient: Floats) -> float:
     """Write the gradient of the attributes first:last, l2·w included, and return Σ w²."""
     labels = w.shape[1]
     squares = 0.0
@@ -147,16 +147,21 @@ def gather(found: Occurrences, first: int, last: int, out: Floats, w: Floats, l2
         for y in range(labels):
             gradient[a, y] = l2 * w[a, y]
             squares += w[a, y] * w[a, y]
-        p, end = found.starts[a], found.starts[a + 1]
-        if len(found.values) == 0:
+        p, end = places.starts[a], places.starts[a + 1]
+        if len(places.values) == 0:
             while p + 4 <= end:
-                i, j, k, m = found.positions[p], found.positions[p + 1], found.positions[p + 2], found.positions[p + 3]
+                i, j, k, m = (
+                    places.positions[p],
+                    places.positions[p + 1],
+                    places.positions[p + 2],
+                    places.positions[p + 3],
+                )
                 for y in range(labels):
                     gradient[a, y] += (out[i, y] + out[j, y]) + (out[k, y] + out[m, y])
                 p += 4
         while p < end:
-            i = found.positions[p]
-            times = found.values[p] if len(found.values) else 1.0
+            i = places.positions[p]
+            times = places.values[p] if len(places.values) else 1.0
             for y in range(labels):
                 gradient[a, y] += times * out[i, y]
             p += 1

@@ -1,10 +1,10 @@
-"""Owns the probabilities of a chain: p(y | x) = exp(score(y) / temperature) / Z, by forward and backward sums.
+"""The probabilities of a chain: p(y | x) = exp(score(y) / temperature) / Z, by forward and backward sums.
 
 A position's sums are scaled to add up to 1 and the exponentials of the transitions are taken once, so a step is
-multiplications only. That is exact unless a label that hardly counts so far counts later. If every transition is
-allowed it cannot: the label gains at most as much as the transitions differ (SPREAD bounds both). With forbidden
-transitions it can: then a chain in which a label falls below SMALLEST is done again with logarithms, and so is every
-chain if the transitions differ by more than SPREAD.
+multiplications only. That is exact unless a label with a tiny sum so far matters later. If every transition is allowed
+this cannot happen: the label gains at most as much as the transitions differ (SPREAD bounds both). With forbidden
+transitions it can. Then a chain in which a label falls below SMALLEST is computed again with logarithms, and so is
+every chain if the transitions differ by more than SPREAD.
 """
 
 from __future__ import annotations
@@ -16,7 +16,16 @@ import numpy as np
 from swvp.compiled import kernel
 from swvp.types import Floats
 
-__all__ = ["Marginals", "Room", "Transitions", "backward", "chain_marginals", "forward", "new_room", "transitions"]
+__all__ = [
+    "ChainBuffers",
+    "Marginals",
+    "Transitions",
+    "backward",
+    "chain_marginals",
+    "forward",
+    "new_chain_buffers",
+    "transitions",
+]
 
 SPREAD = 180.0
 SMALLEST = 1e-200
@@ -35,10 +44,10 @@ class Transitions(NamedTuple):
     way: int
 
 
-class Room(NamedTuple):
-    """Room for one chain, filled by `forward` and read by `backward`.
+class ChainBuffers(NamedTuple):
+    """Buffers for one chain, written by `forward` and read by `backward`.
 
-    With logarithms alpha is the logarithm of what it is else, and `factor` holds the backward sums.
+    In the computation with logarithms alpha is a logarithm, and `factor` holds the backward sums.
     """
 
     alpha: Floats  # P(y_t | x_1, …, x_t)
@@ -63,28 +72,33 @@ def transitions(moves: Floats, temperature: float = 1.0) -> Transitions:
     return Transitions(scaled, factor, np.ascontiguousarray(factor.T), largest, 1.0 / temperature, way)
 
 
-def new_room(labels: int, room: int) -> Room:
-    """Room for chains of at most `room` positions."""
-    return Room(np.zeros((room, labels)), np.zeros((room, labels)), np.zeros(room + 1), np.zeros(labels))
+def new_chain_buffers(labels: int, positions: int) -> ChainBuffers:
+    """Buffers for chains of at most `positions` positions."""
+    return ChainBuffers(
+        alpha=np.zeros((positions, labels)),
+        factor=np.zeros((positions, labels)),
+        norm=np.zeros(positions + 1),
+        ahead=np.zeros(labels),
+    )
 
 
 @kernel
-def forward(n, node, moves, room):
-    """log Z of the n positions scored in `node`, -inf if no sequence is allowed; and which way it was found."""
+def forward(n, node, moves, buffers):
+    """log Z of the n positions scored in `node`, -inf if no sequence is allowed; and the way it was computed."""
     if n == 0:
         return 0.0, moves.way
     if moves.way != BY_LOGARITHMS:
-        z, safe = forward_scaled(n, node, moves, room)
+        z, safe = forward_scaled(n, node, moves, buffers)
         if safe:
             return z, moves.way
-    return forward_logarithms(n, node, moves, room), BY_LOGARITHMS
+    return forward_logarithms(n, node, moves, buffers), BY_LOGARITHMS
 
 
 @kernel
-def forward_scaled(n, node, moves, room):
-    """`forward` by multiplications; the second value is whether nothing that may count was lost."""
+def forward_scaled(n, node, moves, buffers):
+    """`forward` by multiplications; the second value is whether no sum that may matter was lost."""
     labels = node.shape[1]
-    alpha, factor, by, scale = room.alpha, room.factor, moves.factor, moves.scale
+    alpha, factor, by, scale = buffers.alpha, buffers.factor, moves.factor, moves.scale
     log_z = (n + 1) * moves.largest
     for t in range(n):
         most = node[t, 0]
@@ -119,20 +133,20 @@ def forward_scaled(n, node, moves, room):
             return 0.0, False
         if total == 0.0:
             return -np.inf, True
-        room.norm[t] = total
+        buffers.norm[t] = total
         total = 1.0 / total
         for y in range(labels):
             alpha[t, y] *= total
-        log_z += np.log(room.norm[t]) + most * scale
+        log_z += np.log(buffers.norm[t]) + most * scale
     end = 0.0
     for y in range(labels):
         end += alpha[n - 1, y] * by[y, labels]
-    room.norm[n] = end
+    buffers.norm[n] = end
     return log_z + np.log(end) if end > 0.0 else -np.inf, True
 
 
 @kernel
-def backward(n, node, moves, way, room, out, at, pairs, exact):
+def backward(n, node, moves, way, buffers, out, at, pairs, exact):
     """Write P(y_t | x) into out[at + t] after `forward`; add the pairs' P(y_{t-1}, y_t | x) of the chain.
 
     The sum of the pairs is pairs · moves.factor + exact: what the scaled sums add goes to `pairs`, which is
@@ -141,18 +155,18 @@ def backward(n, node, moves, way, room, out, at, pairs, exact):
     if n == 0:
         return
     if way == BY_LOGARITHMS:
-        backward_logarithms(n, node, moves, room, out, at, exact)
+        backward_logarithms(n, node, moves, buffers, out, at, exact)
         return
     labels = node.shape[1]
-    alpha, turned, ahead = room.alpha, moves.turned, room.ahead
+    alpha, turned, ahead = buffers.alpha, moves.turned, buffers.ahead
     for y in range(labels):
-        out[at + n - 1, y] = moves.factor[y, labels] / room.norm[n]
-        pairs[y, labels] += alpha[n - 1, y] / room.norm[n]
+        out[at + n - 1, y] = moves.factor[y, labels] / buffers.norm[n]
+        pairs[y, labels] += alpha[n - 1, y] / buffers.norm[n]
     for t in range(n - 1, -1, -1):
-        # out[at + t] holds the backward sums of t; a label that cannot be reached has no say
-        inverse = 1.0 / room.norm[t]
+        # out[at + t] holds the backward sums of t; a label that cannot be reached counts 0
+        inverse = 1.0 / buffers.norm[t]
         for y in range(labels):
-            ahead[y] = out[at + t, y] * (room.factor[t, y] * inverse) if alpha[t, y] > 0.0 else 0.0
+            ahead[y] = out[at + t, y] * (buffers.factor[t, y] * inverse) if alpha[t, y] > 0.0 else 0.0
             out[at + t, y] = out[at + t, y] * alpha[t, y] if alpha[t, y] > 0.0 else 0.0
         if t == 0:
             for y in range(labels):
@@ -180,10 +194,10 @@ def backward(n, node, moves, way, room, out, at, pairs, exact):
 
 
 @kernel
-def forward_logarithms(n, node, moves, room):
+def forward_logarithms(n, node, moves, buffers):
     """`forward` with logarithms: slow, and right for every input."""
     labels = node.shape[1]
-    alpha = room.alpha
+    alpha = buffers.alpha
     log_z = 0.0
     for t in range(n):
         for y in range(labels):
@@ -206,31 +220,31 @@ def forward_logarithms(n, node, moves, room):
         total = 0.0
         for y in range(labels):
             total += np.exp(alpha[t, y] - most)
-        room.norm[t] = most + np.log(total)
-        log_z += room.norm[t]
+        buffers.norm[t] = most + np.log(total)
+        log_z += buffers.norm[t]
         for y in range(labels):
-            alpha[t, y] -= room.norm[t]
+            alpha[t, y] -= buffers.norm[t]
     most, total = -np.inf, 0.0
     for y in range(labels):
         most = max(most, alpha[n - 1, y] + moves.scaled[y, labels])
     for y in range(labels):
         total += np.exp(alpha[n - 1, y] + moves.scaled[y, labels] - most) if most > -np.inf else 0.0
-    room.norm[n] = most + np.log(total) if total > 0.0 else -np.inf
-    return log_z + room.norm[n]
+    buffers.norm[n] = most + np.log(total) if total > 0.0 else -np.inf
+    return log_z + buffers.norm[n]
 
 
 @kernel
-def backward_logarithms(n, node, moves, room, out, at, exact):
+def backward_logarithms(n, node, moves, buffers, out, at, exact):
     """`backward` with logarithms."""
     labels = node.shape[1]
-    alpha, beta, ahead = room.alpha, room.factor, room.ahead
+    alpha, beta, ahead = buffers.alpha, buffers.factor, buffers.ahead
     for y in range(labels):
-        beta[n - 1, y] = moves.scaled[y, labels] - room.norm[n]
+        beta[n - 1, y] = moves.scaled[y, labels] - buffers.norm[n]
         exact[y, labels] += np.exp(alpha[n - 1, y] + beta[n - 1, y])
     for t in range(n - 1, -1, -1):
         for y in range(labels):
             out[at + t, y] = np.exp(alpha[t, y] + beta[t, y])
-            ahead[y] = node[t, y] * moves.scale + beta[t, y] - room.norm[t]
+            ahead[y] = node[t, y] * moves.scale + beta[t, y] - buffers.norm[t]
         for p in range(labels if t > 0 else 0):
             most, total = -np.inf, 0.0
             for y in range(labels):
@@ -245,7 +259,7 @@ def backward_logarithms(n, node, moves, room, out, at, exact):
 
 
 class Marginals(NamedTuple):
-    """What `chain_marginals` gives. In `pairs` [t, previous, label] the last index is BOUNDARY, before 0 and at n."""
+    """The result of `chain_marginals`. The last index of `pairs` [t, previous, label] is BOUNDARY."""
 
     log_z: float
     single: Floats  # P(y_t = y | x), (n, labels)
@@ -259,17 +273,17 @@ def chain_marginals(node: Floats, moves: Floats, temperature: float = 1.0) -> Ma
     """
     n, labels = node.shape
     prepared = transitions(moves, temperature)
-    room = new_room(labels, n)
+    buffers = new_chain_buffers(labels, n)
     single, pairs = np.zeros((n, labels)), np.zeros((n + 1, labels + 1, labels + 1))
-    log_z, way = forward(n, node, prepared, room)
+    log_z, way = forward(n, node, prepared, buffers)
     if n and log_z > -np.inf:
-        backward(n, node, prepared, way, room, single, 0, np.zeros_like(moves), np.zeros_like(moves))
-        pair_marginals(n, node, prepared, way, room, single, pairs)
+        backward(n, node, prepared, way, buffers, single, 0, np.zeros_like(moves), np.zeros_like(moves))
+        pair_marginals(n, node, prepared, way, buffers, single, pairs)
     return Marginals(float(log_z), single, pairs)
 
 
 @kernel
-def pair_marginals(n, node, moves, way, room, single, pairs):
+def pair_marginals(n, node, moves, way, buffers, single, pairs):
     """Write P(y_{t-1}, y_t | x) of each pair, after `backward`: P(y_{t-1} | x_1, …) P(step) P(y_t | x) / P(y_t | …)."""
     labels = node.shape[1]
     for y in range(labels):
@@ -279,8 +293,8 @@ def pair_marginals(n, node, moves, way, room, single, pairs):
         for p in range(labels):
             for y in range(labels):
                 if way == BY_LOGARITHMS:
-                    step = moves.scaled[p, y] + node[t, y] * moves.scale + room.factor[t, y] - room.norm[t]
-                    pairs[t, p, y] = np.exp(room.alpha[t - 1, p] + step)
+                    step = moves.scaled[p, y] + node[t, y] * moves.scale + buffers.factor[t, y] - buffers.norm[t]
+                    pairs[t, p, y] = np.exp(buffers.alpha[t - 1, p] + step)
                 elif single[t, y] > 0.0:
-                    share = room.factor[t, y] / room.norm[t] / room.alpha[t, y] * moves.factor[p, y]
-                    pairs[t, p, y] = room.alpha[t - 1, p] * share * single[t, y]
+                    share = buffers.factor[t, y] / buffers.norm[t] / buffers.alpha[t, y] * moves.factor[p, y]
+                    pairs[t, p, y] = buffers.alpha[t - 1, p] * share * single[t, y]

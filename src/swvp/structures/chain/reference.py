@@ -1,4 +1,4 @@
-"""Owns the paper's linear chain written as its definitions, in plain Python: for theory, for study, as an oracle."""
+"""The paper's linear chain written as its definitions, in plain Python: for theory, for study, as an oracle."""
 
 from __future__ import annotations
 

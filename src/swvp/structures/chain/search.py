@@ -1,22 +1,22 @@
-"""Owns the chains of taggers with a choice of order and of search: first or second order, exact or a beam.
+"""The chains of taggers with a choice of order and of search: first or second order, exact search or a beam.
 
 φ(x, y) counts the features (a, y_i), (y_{i-1}, y_i) and, in second order, (y_{i-2}, y_{i-1}, y_i). Labels before the
 first position are BOUNDARY, and one BOUNDARY stands after the last: the end has the features (y_n, BOUNDARY) and
 (y_{n-1}, y_n, BOUNDARY). Transitions end at a *place*: a position 0, …, n - 1, or the end, place n.
 
-A fix (see `swvp.structures.chain.beam`) may cut an example after t positions: then only places before t count, the
-kept prediction is the prefix z^t, and sub-structures, γ and the step of a rule work on its wrong positions as always.
-With the rule `csp` this is the violation-fixing perceptron.
+A fix (see `swvp.structures.chain.beam`) may cut an example after t positions. Then only places before t count, the
+prediction is the prefix z^t, and sub-structures, γ and the step of a rule use its wrong positions as always. With the
+rule `csp` this is the violation-fixing perceptron.
 
 How to use it:
 
     problem = as_search(chain, "max-violation")                          # of an AttributeChain
-    model = new_search_model(attributes, labels, room, barrier, order=2, width=8)
+    model = new_search_model(attributes, labels, positions, barrier, order=2, width=8)
     run_epochs(problem, model, rule, …); w = averaged_weights(model, clock)  # as with every structure
-    model = with_weights(new_search_model(0, labels, room, barrier, order=2, width=8), w)
+    model = with_weights(new_search_model(0, labels, positions, barrier, order=2, width=8), w)
     predict_all(problem, model, out)
 
-Order and width belong to the model, because its arrays have their sizes. Width 0 is exact search.
+Order and width belong to the model, because they determine the sizes of its arrays. Width 0 is exact search.
 """
 
 from __future__ import annotations
@@ -59,20 +59,24 @@ class SearchChain(NamedTuple):
 
 
 class SearchModel(NamedTuple):
-    """The weights, Σ clock·update, the transitions as decoding sees them, and room for one prediction."""
+    """The weights, their averaging sums, the transitions as decoding uses them, and buffers for one prediction.
+
+    `delayed` and the other fields of that name are Σ clock·update, from which `averaged_weights` makes the averages;
+    checkpoints use these names.
+    """
 
     w: Floats  # (a, y)
     w_move: Floats  # (y', y), both with BOUNDARY
     w_triple: Floats  # (y'', y', y), all with BOUNDARY; empty in first order
-    steps: Floats  # (y'', y', y): w_triple + w_move + barrier, kept up to date; in first order y'' is 0 only
+    steps: Floats  # (y'', y', y): w_triple + w_move + barrier, updated with them; in first order y'' is 0 only
     delayed: Floats
     delayed_move: Floats
     delayed_triple: Floats
     predicted: Ids
     gold: Ids  # the gold label with two BOUNDARY before it and one after it
-    mixed: Ids  # the same, with a mixed assignment while a sub-structure is looked at
-    places: Ints  # [0]: how many places of the kept prediction count, n + 1 for all
-    node: Floats  # Σ_a value·w(a, y) of each position of the kept prediction
+    mixed: Ids  # the same, or a mixed assignment inside `margins` and `add`
+    places: Ints  # [0]: the number of places of the last prediction that count, n + 1 for all
+    node: Floats  # Σ_a value·w(a, y) of each position of the last prediction
     value: Floats  # V_i(y', y) of exact search in second order, else empty
     beam: Beam
 
@@ -85,7 +89,7 @@ def as_search(chain: AttributeChain, fix: str = "none") -> SearchChain:
 
 
 def check_search(order: int, width: int, fix: str = "none") -> None:
-    """Refuse orders, widths and fixes that make no sense.
+    """Raise InputError if order, width and fix are not valid together.
 
     >>> check_search(2, 0, "early")
     Traceback (most recent call last):
@@ -102,9 +106,9 @@ def check_search(order: int, width: int, fix: str = "none") -> None:
 
 
 def new_search_model(
-    attributes: int, labels: int, room: int, barrier: Floats | None = None, order: int = 1, width: int = 0
+    attributes: int, labels: int, positions: int, barrier: Floats | None = None, order: int = 1, width: int = 0
 ) -> SearchModel:
-    """A model with all weights 0, with room for sequences of `room` positions.
+    """A model with all weights 0, for sequences of at most `positions` positions.
 
     A beam of `width` hypotheses, or exact search if that is 0; `AttributeChain` is faster at first order, exact.
     """
@@ -120,13 +124,13 @@ def new_search_model(
         delayed=np.zeros((attributes, labels)),
         delayed_move=np.zeros(moves),
         delayed_triple=np.zeros(triples),
-        predicted=np.zeros(room, np.uint32),
-        gold=np.full(room + 3, labels, np.uint32),
-        mixed=np.full(room + 3, labels, np.uint32),
+        predicted=np.zeros(positions, np.uint32),
+        gold=np.full(positions + 3, labels, np.uint32),
+        mixed=np.full(positions + 3, labels, np.uint32),
         places=np.zeros(1, np.int64),
-        node=np.zeros((room, labels)),
-        value=np.zeros((room if exact else 0, labels, labels)),
-        beam=new_beam(labels, room, bars, order, 0 if exact else width or labels),
+        node=np.zeros((positions, labels)),
+        value=np.zeros((positions if exact else 0, labels, labels)),
+        beam=new_beam(labels, positions, bars, order, 0 if exact else width or labels),
     )
 
 
@@ -151,7 +155,7 @@ def refresh(model: SearchModel) -> None:
 
 @inlined
 def predict_one(problem, model, i, fix, predicted, at):
-    """Write the prediction, or z^t if there is a fix, into predicted[at:]; return how many places count."""
+    """Write the prediction, or z^t if there is a fix, into predicted[at:]; return the number of places that count."""
     start = problem.offsets[i]
     n = problem.offsets[i + 1] - start
     if n == 0:
@@ -175,7 +179,7 @@ def length(problem, model, i):
 
 @implement(operations.labels, SearchChain)
 def labels(problem: SearchChain, model: SearchModel, i: int) -> tuple[Ids, Ids]:
-    """The gold label and the kept prediction, cut where the fix cut them."""
+    """The gold label and the last prediction, up to where the fix cut them."""
     gold = problem.y[problem.offsets[i] : problem.offsets[i + 1]][: model.places[0]]
     return gold, model.predicted[: len(gold)]
 
@@ -225,7 +229,7 @@ def margins(problem, model, i, starts, positions, count, out):
 
 @inlined
 def add_place(model, labels, here, amount, clock):
-    """The transitions of `labels` that end at one place."""
+    """Add `amount` to the transitions of `labels` that end at one place."""
     y_2, y_1, y = labels[here], labels[here + 1], labels[here + 2]
     model.w_move[y_1, y] += amount
     model.delayed_move[y_1, y] += amount * clock
@@ -282,8 +286,8 @@ def norm(model: SearchModel) -> float:
 
 @implement(operations.averaged_weights, SearchModel)
 def averaged_weights(model: SearchModel, clock: int) -> Floats:
-    late = (model.delayed, model.delayed_move, model.delayed_triple)
-    return averaged(weights(model), np.concatenate([part.ravel() for part in late]), clock)
+    sums = (model.delayed, model.delayed_move, model.delayed_triple)
+    return averaged(weights(model), np.concatenate([part.ravel() for part in sums]), clock)
 
 
 @kernel

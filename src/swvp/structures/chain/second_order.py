@@ -1,4 +1,4 @@
-"""Owns exact search in second-order chains: Viterbi over pairs of labels.
+"""Exact search in second-order chains: Viterbi over pairs of labels.
 
 V_i(y', y) = max_{y''} [V_{i-1}(y'', y') + step(y'', y', y)] + Σ_a value·w(a, y), in O(n L³), where a step is
 w(y'', y', y) + w(y', y) + barrier(y', y). Ties go to the smallest label, from the last position backwards.
@@ -37,7 +37,7 @@ def viterbi_pairs(n, node, steps, value, predicted, at):
     predicted[at + n - 1] = y
     if n > 1:
         predicted[at + n - 2] = previous
-    # the way back looks for the maximum again, along one path only
+    # the way back computes the maximum again, along one path only
     for k in range(n - 1, 1, -1):
         older = 0
         for other in range(1, labels):

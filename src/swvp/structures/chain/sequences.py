@@ -1,6 +1,6 @@
-"""Owns what all chains share: sequences in one array, comparing with the gold labels, making mixed assignments.
+"""What all chains share: sequences in one array, comparing with the gold labels, making mixed assignments.
 
-A problem has `offsets` and the gold labels `y`; a model has the kept prediction `predicted` and, between calls, the
+A problem has `offsets` and the gold labels `y`. A model has the last prediction in `predicted` and, between calls, the
 gold labels of the same sequence in `mixed`.
 """
 
@@ -31,17 +31,17 @@ def length(problem, model, i):
 
 @kernel
 def counts_features(problem):
-    """Without values for its attributes each of them counts 1."""
+    """True if the attributes have no values: then each of them counts 1."""
     return len(problem.values) == 0
 
 
 @inlined
 def compare(gold, start, n, predicted, mixed, wrong):
-    """Write the wrong positions and return how many there are; leave the gold labels in `mixed`."""
+    """Write the wrong positions and return their number; copy the gold labels to `mixed`."""
     count = 0
     for k in range(n):
         mixed[k] = gold[start + k]
-        wrong[count] = k  # without a branch, which would often be guessed wrong
+        wrong[count] = k  # without a branch, which would often be mispredicted
         count += predicted[k] != gold[start + k]
     return count
 
@@ -57,7 +57,7 @@ def mix(positions, first, last, source, start, mixed):
 def replaced_pairs(n, starts, positions, sets, count, amounts):
     """How much of each pair of neighbours (y_{k-1}, y_k), k = 0, …, n, the sets replace: Σ_c amounts[c], by kind.
 
-    Kind 0: only y_k is in J. 1: only y_{k-1} is. 2: both are. However many sets there are, these are all that differ.
+    Kind 0: only y_k is in J. 1: only y_{k-1} is. 2: both are. So the result does not grow with the number of sets.
     """
     amount = np.zeros((n + 1, 3))
     for c in range(count):
@@ -76,5 +76,5 @@ def labels(problem: Any, model: Any, i: int) -> tuple[Ids, Ids]:
 
 
 def squares(*arrays: Floats) -> float:
-    """Σ w² over all weights; not by BLAS, whose threads would wait for work long after."""
+    """Σ w² over all weights; not by BLAS, whose threads keep spinning afterwards."""
     return sum(float(np.einsum("i,i->", array.ravel(), array.ravel())) for array in arrays)

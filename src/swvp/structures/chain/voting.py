@@ -1,8 +1,8 @@
-"""Owns the kernels of a voted chain: which weights an update changed, and labels by the vote of all weight vectors.
+"""The kernels of a voted chain: which weights an update changed, and labels by the vote of all weight vectors.
 
 See `swvp.learning.voting`. Weights are numbered as in `weights` of `swvp.structures.chain.attributes`. Each sentence
-replays all vectors, but only on the rows of its own attributes and on the transitions, and is decoded again only where
-one of them changed. With k vectors that is k Viterbi searches a sentence at most, and a look at each recorded change.
+replays all vectors, but only for its own attributes and for the transitions, and is decoded again only if one of them
+changed. With k vectors that is at most k Viterbi searches per sentence, and a visit to each recorded change.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NO_ROW = -1
 
 
 class ChainVotes(NamedTuple):
-    """Weight vectors that begin with 0: vector k sets weights starts[k]:starts[k + 1] and survived so many rounds.
+    """Weight vectors that begin with 0: vector k sets weights starts[k]:starts[k + 1] and survived survived[k] rounds.
 
     The weight of (a, y) has the row a; that of the transition (y', y) has the row `attributes` + y'.
     """
@@ -36,16 +36,16 @@ class ChainVotes(NamedTuple):
 
 def chain_votes(attributes: int, labels: int, starts: Ints, features: Ints, values: Floats, survived: Ints) -> Any:
     """Weight vectors whose changes are numbered as in `weights`, for `vote_all`."""
-    own = attributes * labels
-    moves = features >= own
-    rows = np.where(moves, attributes + (features - own) // (labels + 1), features // labels)
-    columns = np.where(moves, (features - own) % (labels + 1), features % labels).astype(np.uint32)
+    emissions = attributes * labels
+    moves = features >= emissions
+    rows = np.where(moves, attributes + (features - emissions) // (labels + 1), features // labels)
+    columns = np.where(moves, (features - emissions) % (labels + 1), features % labels).astype(np.uint32)
     return ChainVotes(attributes, starts, rows, columns, values, survived)
 
 
 @kernel
 def most_changes(problem: AttributeChain, labels: int) -> int:
-    """At most so many weights change in an update on one sequence."""
+    """The largest number of weights that change in an update on one sequence."""
     most = 0
     for i in range(len(problem.offsets) - 1):
         most = max(most, problem.starts[problem.offsets[i + 1]] - problem.starts[problem.offsets[i]])
@@ -62,7 +62,7 @@ def changed_weights(
     features: Ints,
     values: Floats,
 ) -> int:
-    """Write the weights of sequence i that differ from those seen before, and make these equal; returns how many."""
+    """Write the weights of sequence i that differ from those seen before, and copy them there; return their number."""
     w, w_move = model.w, model.w_move
     labels = w.shape[1]
     size = 0
@@ -83,24 +83,24 @@ def changed_weights(
 
 
 @kernel
-def own_rows(problem, start, n, row_of, own, own_starts):
-    """Number the attributes of one sequence from 0, in `row_of` and as `own`; returns how many there are."""
+def local_rows(problem, start, n, row_of, local, local_starts):
+    """Number the attributes of one sequence from 0, in `row_of` and as `local`; return their number."""
     rows = 0
     first = problem.starts[start]
     for k in range(n + 1):
-        own_starts[k] = problem.starts[start + k] - first
-    for q in range(own_starts[n]):
+        local_starts[k] = problem.starts[start + k] - first
+    for q in range(local_starts[n]):
         a = problem.attributes[first + q]
         if row_of[a] == NO_ROW:
             row_of[a] = rows
             rows += 1
-        own[q] = row_of[a]
+        local[q] = row_of[a]
     return rows
 
 
 @kernel
 def apply_changes(votes, k, row_of, w, moves):
-    """Make weights those of vector k, where they matter; returns whether a row changed and whether a transition did."""
+    """Apply the changes of vector k that matter for this sequence; return whether a row, and a transition, changed."""
     row_changed, move_changed = False, False
     for p in range(votes.starts[k], votes.starts[k + 1]):
         row = votes.rows[p]
@@ -134,9 +134,9 @@ def vote_one(problem, votes, i, barrier, row_of, out):
     n = problem.offsets[i + 1] - start
     labels = len(barrier) - 1
     first, last = problem.starts[start], problem.starts[start + n]
-    own, own_starts = np.empty(last - first, np.uint32), np.empty(n + 1, np.int64)
+    local, local_starts = np.empty(last - first, np.uint32), np.empty(n + 1, np.int64)
     values = problem.values[first:last] if len(problem.values) else problem.values
-    w = np.zeros((own_rows(problem, start, n, row_of, own, own_starts), labels))
+    w = np.zeros((local_rows(problem, start, n, row_of, local, local_starts), labels))
     moves, node, value = barrier.copy(), np.empty((n, labels)), np.empty((n, labels))
     predicted = np.empty(n, np.uint32)
     known, counted = np.empty((4, n), np.uint32), np.zeros(4, np.int64)
@@ -148,7 +148,7 @@ def vote_one(problem, votes, i, barrier, row_of, out):
             continue
         if search:
             if score:
-                score_positions(own, values, own_starts, 0, n, w, node)
+                score_positions(local, values, local_starts, 0, n, w, node)
             viterbi(n, node, moves, value, predicted, 0)
             score, search = False, False
             current = find_labels(known, count, predicted, n)

@@ -1,1 +1,1 @@
-"""Owns dependency trees: their best, their k best and their probabilities, each from scores of single arcs."""
+"""Dependency trees: best trees, k best trees and probabilities, from the scores of arcs or of second-order parts."""

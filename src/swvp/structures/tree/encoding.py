@@ -1,8 +1,8 @@
-"""Owns how treebanks become numbers: a hash of each distinct string, and the templates as tables for the kernels.
+"""Treebanks as numbers: a hash of each distinct string, and the templates as tables for the kernels.
 
-Features whose templates differ in one tag only lie next to each other in the table of weights, so that the few tags of
-a sentence share lines of the cache: the atom `near` of a template is not stirred into its key but combined with the
-low bits, and the values of columns of few values are numbered by frequency in theirs.
+Features whose templates differ in one tag only are next to each other in the array of weights, so that the few tags of
+a sentence share cache lines. To that end one atom of a template, `near`, is not scrambled into its key but combined
+with the low bits, and the values of columns of few values are numbered by frequency in their low bits.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from swvp.types import Bools, Flags, Int32s, Ints, Keys
 __all__ = ["Keys", "Nodes", "Ranks", "Slot", "Tables", "encode", "ranks_of", "slots_of", "tables_of"]
 
 Ranks = Mapping[str, Mapping[str, int]]
-"""The values of the columns of few values seen in training, numbered from the most frequent one."""
+"""The values of the columns of few values in the training set, numbered from the most frequent one."""
 
 HEAD, MODIFIER, MORPHOLOGY, PAIR, BETWEEN, ARC = range(6)
 """The groups of templates: of one side, of feats, of both sides, of the words in between, of the arc."""
@@ -32,14 +32,14 @@ HEAD, MODIFIER, MORPHOLOGY, PAIR, BETWEEN, ARC = range(6)
 FEW_VALUES = ("pos", "tag", "feats")
 ROOT, BEGIN, END, NONE = "\0root", "\0begin", "\0end", "_"
 MOST_FEATS = 24
-"""More morphological features of one word are not looked at."""
+"""The most morphological features of one word that are used."""
 
 
 class Nodes(NamedTuple):
     """The nodes of all sentences, of each its root and then its words: sentence i has starts[i]:starts[i + 1].
 
-    atoms[v, s] is the hash of what slot s says of node v, feats[v, :counts[v]] those of its morphological features.
-    `flags` tells verbs, punctuation and coordinators, `kinds` is the part of speech as pruning knows it.
+    atoms[v, s] is the hash of the value of slot s at node v, feats[v, :counts[v]] those of its morphological features.
+    `flags` mark verbs, punctuation and coordinators; `kinds` are numbers of parts of speech, for pruning.
     """
 
     atoms: Keys
@@ -54,8 +54,8 @@ class Tables(NamedTuple):
     """The templates for the kernels, in the order of their groups: templates first[g]:first[g + 1] are group g.
 
     Side 0 is the head, side 1 the modifier. The atoms of a side are sides[t, side, :lengths[t, side]] = (slot, offset);
-    with multiple[t, side] feats come last. If near[t, side], its last atom is `near`. salts[t, side] tells templates
-    apart. There is a group ARC + c for each combination c of arc atoms, given as bits. `between` is the slot of the
+    with multiple[t, side] feats come last. If near[t, side], its last atom is `near`. salts[t, side] differ between
+    templates. There is a group ARC + c for each combination c of arc atoms, given as bits. `between` is the slot of the
     words in between, `outside` the hashes of what is before and after a sentence.
 
     `longest` is what pruning allows (see `swvp.structures.tree.tag_pruning`).
@@ -77,14 +77,14 @@ def hashed(string: str) -> int:
     return int.from_bytes(blake2b(string.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
-def numbered(string: str, ranks: Mapping[str, int]) -> int:
-    """The hash of a value of few: 32 neighbours in rank differ in their lowest 5 bits only."""
+def ranked_hash(string: str, ranks: Mapping[str, int]) -> int:
+    """The hash of a value of a column of few values: 32 neighbours in rank differ in their lowest 5 bits only."""
     rank = ranks.get(string)
     return hashed(string) if rank is None else (hashed(f"\0rank {rank >> 5}") & ~31) | (rank & 31)
 
 
 class Template(Protocol):
-    """What a template of any kind of part looks at."""
+    """The atoms of a template of any kind of part."""
 
     @property
     def text(self) -> str: ...
@@ -116,7 +116,7 @@ def group_of(template: ArcTemplate) -> tuple[int, int]:
 
 
 def near_atom(template: ArcTemplate) -> Atom | None:
-    """The atom whose values are next to each other: one of few values, of a side without words if there is one."""
+    """The atom that is not scrambled: one of few values, if possible of a side without words."""
     if template.between or template.arc:
         return None
     atoms = (*template.modifier, *template.head)
@@ -144,9 +144,9 @@ def sides_of(
     slots: Sequence[Slot],
     number: int = 2,
 ) -> Sides:
-    """The sides of templates as tables; `last` are their atoms whose values are next to each other."""
+    """The sides of templates as tables; `last` are their atoms that are not scrambled."""
     size, longest = len(texts), max((len(atoms) for template in sides for atoms in template), default=1)
-    found = Sides(
+    tables = Sides(
         sides=np.zeros((size, number, max(longest, 1), 2), np.int32),
         lengths=np.zeros((size, number), np.int32),
         multiple=np.zeros((size, number), np.uint8),
@@ -156,11 +156,11 @@ def sides_of(
     for t in range(size):
         for side, atoms in enumerate(sides[t]):
             single = sorted((atom for atom in atoms if atom.column != "feats"), key=lambda atom: atom == last[t])
-            found.multiple[t, side], found.near[t, side] = len(single) < len(atoms), last[t] in atoms
-            found.lengths[t, side], found.salts[t, side] = len(single), hashed(f"{texts[t]} {side}")
+            tables.multiple[t, side], tables.near[t, side] = len(single) < len(atoms), last[t] in atoms
+            tables.lengths[t, side], tables.salts[t, side] = len(single), hashed(f"{texts[t]} {side}")
             for a, atom in enumerate(single):
-                found.sides[t, side, a] = slots.index(atom.slot), atom.offset
-    return found
+                tables.sides[t, side, a] = slots.index(atom.slot), atom.offset
+    return tables
 
 
 def tables_of(
@@ -168,8 +168,8 @@ def tables_of(
 ) -> tuple[list[ArcTemplate], Tables]:
     """The templates in the order of their groups, and their tables; nothing is pruned.
 
-    The slots are those of nodes that several lists of templates look at; without them, what `encode` makes of the
-    ordered templates.
+    `slots` are those of the nodes, if several lists of templates share them; by default those of the ordered templates,
+    as in `encode`.
     """
     groups = sorted({group_of(template) for template in templates} | {(group, 0) for group in range(ARC)})
     ordered = sorted(templates, key=lambda template: groups.index(group_of(template)))
@@ -196,7 +196,7 @@ def tables_of(
 
 def ranks_of(columns: Columns) -> dict[str, dict[str, int]]:
     """The ranks of a training treebank; equally frequent values in the order of their strings."""
-    found = {}
+    ranks = {}
     for name in FEW_VALUES:
         strings, ids = columns[name]
         counts: dict[str, int] = {}
@@ -204,8 +204,8 @@ def ranks_of(columns: Columns) -> dict[str, dict[str, int]]:
             for part in parts_of(string) if name == "feats" else [string]:
                 counts[part] = counts.get(part, 0) + count
         ordered = sorted(counts, key=lambda part: (-counts[part], part))
-        found[name] = {part: rank for rank, part in enumerate(ordered)}
-    return found
+        ranks[name] = {part: rank for rank, part in enumerate(ordered)}
+    return ranks
 
 
 def parts_of(feats: str) -> list[str]:
@@ -229,7 +229,7 @@ def encode(
     for s, slot in enumerate(slots):
         strings, ids = columns[slot.column]
         if slot.column in FEW_VALUES and not slot.function:
-            values = [numbered(string, ranks[slot.column]) for string in strings]
+            values = [ranked_hash(string, ranks[slot.column]) for string in strings]
         else:
             values = [hashed(slot.value(string)) for string in strings]
         atoms[words, s] = np.array(values, np.uint64)[ids]
@@ -237,7 +237,7 @@ def encode(
     split = [parts_of(string)[:MOST_FEATS] for string in strings]
     table = np.zeros((len(strings), max([len(parts) for parts in split] + [1])), np.uint64)
     for row, parts in zip(table, split, strict=True):
-        row[: len(parts)] = [numbered(part, ranks["feats"]) for part in parts]
+        row[: len(parts)] = [ranked_hash(part, ranks["feats"]) for part in parts]
     return Nodes(
         atoms=atoms,
         feats=of_nodes(words, table, ids),
@@ -249,10 +249,10 @@ def encode(
 
 
 def of_nodes(words: Bools, values: NDArray[Any], ids: NDArray[Any]) -> NDArray[Any]:
-    """The values of words, 0 for roots."""
-    found = np.zeros((len(words), *values.shape[1:]), values.dtype)
-    found[words] = values[ids]
-    return found
+    """The values of all nodes: values[ids] for words, 0 for roots."""
+    of_all = np.zeros((len(words), *values.shape[1:]), values.dtype)
+    of_all[words] = values[ids]
+    return of_all
 
 
 def kinds_of(tags: Sequence[str], ranks: Mapping[str, int]) -> Int32s:

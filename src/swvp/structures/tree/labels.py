@@ -1,8 +1,8 @@
-"""Owns how the arcs of given trees become chains of labels: the children of a head are a sequence, from left to right.
+"""The arcs of given trees as chains of labels: the children of a head are a sequence, from left to right.
 
-A chain is a head that has children, the root too; its positions are these children, and the attributes of a position
-are the features of the arc from the head by the templates of `swvp.features.label_templates`, each hashed to one
-of 2^b rows of weights. Features that share a row share its weights.
+A chain is a head that has children, the root too. Its positions are these children, and the attributes of a position
+are the features of the arc from the head by the templates of `swvp.features.label_templates`, each hashed to one of 2^b
+rows of weights. Features with the same row share its weights.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from swvp.structures.tree.encoding import (
     of_nodes,
     parts_of,
 )
-from swvp.structures.tree.first_order.features import bin_of, stirred
+from swvp.structures.tree.first_order.features import bin_of, scrambled
 from swvp.types import Flags, Ids, Int32s, Ints, Keys
 
 __all__ = ["LabelTables", "Words", "attributes_of", "children_of", "encode_words", "label_tables"]
@@ -43,8 +43,8 @@ MOST_CHILDREN, MOST_COUNT = 5, 3
 class Words(NamedTuple):
     """The nodes of all sentences, of each its root and then its words: sentence i has starts[i]:starts[i + 1].
 
-    atoms[v, s] is the hash of what slot s says of node v, feats[v, :counts[v]] those of its morphological features.
-    `flags` tells verbs, punctuation and coordinators.
+    atoms[v, s] is the hash of the value of slot s at node v, feats[v, :counts[v]] those of its morphological features.
+    `flags` mark verbs, punctuation and coordinators.
     """
 
     atoms: Keys
@@ -57,9 +57,9 @@ class Words(NamedTuple):
 class LabelTables(NamedTuple):
     """The templates for the kernels.
 
-    The atoms of template t are atoms[t, :lengths[t]] = (source, slot, offset), with a source of NODES, MANY or NUMBERS;
-    those from singles[t] on are of the source of many values, of kind kinds[t]. salts[t] tells templates apart;
-    `outside` are the hashes of what is before and after a sentence, and of a node that is not there.
+    The atoms of template t are atoms[t, :lengths[t]] = (side, slot, offset); sides are NODES, MANY and NUMBERS. Those
+    from singles[t] on are of the side with many values, of kind kinds[t]. salts[t] differ between templates. `outside`
+    are the hashes of what is before and after a sentence, and of a missing node.
     """
 
     atoms: Int32s
@@ -71,7 +71,7 @@ class LabelTables(NamedTuple):
 
 
 def slots_of(templates: Sequence[LabelTemplate]) -> list[Slot]:
-    """The distinct slots that templates look at."""
+    """The distinct slots of templates."""
     atoms = (atom for template in templates for atom in template.atoms)
     slots = (atom.slot for atom in atoms if atom.column and (atom.column != "feats" or atom.name))
     return list(dict.fromkeys(slots)) or [Slot("pos")]
@@ -80,7 +80,7 @@ def slots_of(templates: Sequence[LabelTemplate]) -> list[Slot]:
 def label_tables(templates: Sequence[LabelTemplate]) -> LabelTables:
     """The tables of templates."""
     slots, size = slots_of(templates), len(templates)
-    sources = (*NODES, *MANY, *NUMBERS)
+    sides = (*NODES, *MANY, *NUMBERS)
     table = np.zeros((size, max([len(template.atoms) for template in templates] + [1]), 3), np.int32)
     lengths, singles, kinds = np.zeros((3, size), np.int32)
     for t, template in enumerate(templates):
@@ -89,7 +89,7 @@ def label_tables(templates: Sequence[LabelTemplate]) -> LabelTables:
         lengths[t], singles[t] = len(atoms), sum(atom.side not in MANY for atom in atoms)
         for a, atom in enumerate(atoms):
             slot = slots.index(atom.slot) if atom.column else 0
-            table[t, a] = sources.index(atom.side), slot, atom.offset
+            table[t, a] = sides.index(atom.side), slot, atom.offset
     return LabelTables(
         atoms=table,
         lengths=lengths,
@@ -151,7 +151,7 @@ def children_of(heads, offsets):
 
 @inlined
 def atom_at(words, outside, first, n, at, slot, offset):
-    """What a slot says of a node of the sentence with root `first`, or of a neighbour; the root has none."""
+    """The value of a slot at a node of the sentence with root `first`, or at a neighbour; the root has none."""
     if at == MISSING:
         return outside[2]
     here = at + offset
@@ -172,7 +172,7 @@ def has_feature(words, v, feature):
 
 @inlined
 def describe(words, first, h, m, order, begins, base, p, nodes, numbers):
-    """Write the nodes and the numbers that the templates look at, of the arc from h to its child m = order[p]."""
+    """Write the nodes and the numbers for the templates, of the arc from h to its child m = order[p]."""
     child, end = begins[first + m], begins[first + m + 1]
     begin_siblings, end_siblings = begins[first + h], begins[first + h + 1]
     nodes[H], nodes[M] = h, m
@@ -200,7 +200,7 @@ def describe(words, first, h, m, order, begins, base, p, nodes, numbers):
 
 @kernel
 def most_attributes(words, tables, heads, offsets, begins, first_sentence, end_sentence):
-    """How much room the attributes of some sentences need at most."""
+    """The largest possible number of attributes of the sentences."""
     kinds = np.zeros(len(KINDS), np.int64)
     for kind in tables.kinds:
         kinds[kind] += 1
@@ -219,9 +219,9 @@ def most_attributes(words, tables, heads, offsets, begins, first_sentence, end_s
 
 @kernel
 def write_attributes(words, tables, heads, offsets, order, begins, first_sentence, end_sentence, mask, starts, out):
-    """Write the attributes of the arcs of some sentences, in `order`, and where those of each start.
+    """Write the attributes of the arcs of the sentences, in `order`, and where those of each start.
 
-    One function, since handing over tuples for each template would take as long as the rest.
+    One function, since passing tuples for each template would take as long as the rest.
     """
     outside = tables.outside
     nodes, numbers = np.zeros(len(NODES), np.int64), np.zeros(len(NUMBERS), np.int64)
@@ -239,13 +239,13 @@ def write_attributes(words, tables, heads, offsets, order, begins, first_sentenc
                 for t in range(len(tables.salts)):
                     key, kind = tables.salts[t], tables.kinds[t]
                     for a in range(tables.singles[t]):
-                        source, slot, offset = tables.atoms[t, a, 0], tables.atoms[t, a, 1], tables.atoms[t, a, 2]
-                        if source >= NUMBER:
-                            atom = np.uint64(numbers[source - NUMBER])
+                        side, slot, offset = tables.atoms[t, a, 0], tables.atoms[t, a, 1], tables.atoms[t, a, 2]
+                        if side >= NUMBER:
+                            atom = np.uint64(numbers[side - NUMBER])
                         else:
-                            atom = atom_at(words, outside, first, n, nodes[source], slot, offset)
-                        key = stirred(key ^ atom)
-                    key = stirred(key)
+                            atom = atom_at(words, outside, first, n, nodes[side], slot, offset)
+                        key = scrambled(key ^ atom)
+                    key = scrambled(key)
                     if kind == ONE:
                         out[size] = key & mask
                         size += 1
@@ -253,7 +253,7 @@ def write_attributes(words, tables, heads, offsets, order, begins, first_sentenc
                         v = first + (h if kind == H_FEATS else m)
                         for f in range(words.counts[v]):
                             if kind != SHARED or has_feature(words, first + h, words.feats[v, f]):
-                                out[size] = stirred(key ^ words.feats[v, f]) & mask
+                                out[size] = scrambled(key ^ words.feats[v, f]) & mask
                                 size += 1
                     else:
                         q, end = min(h, m) + 1, max(h, m)
@@ -268,7 +268,7 @@ def write_attributes(words, tables, heads, offsets, order, begins, first_sentenc
                             each = key
                             for a in range(tables.singles[t], tables.lengths[t]):
                                 slot, offset = tables.atoms[t, a, 1], tables.atoms[t, a, 2]
-                                each = stirred(each ^ atom_at(words, outside, first, n, v, slot, offset))
+                                each = scrambled(each ^ atom_at(words, outside, first, n, v, slot, offset))
                             out[size] = each & mask
                             size += 1
     starts[at] = size

@@ -1,4 +1,4 @@
-"""Owns which arcs of trees are not projective."""
+"""Non-projective arcs of trees."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import numpy as np
 
 from swvp.compiled import kernel
 
-__all__ = ["not_projective"]
+__all__ = ["non_projective_arcs"]
 
 
 @kernel
-def not_projective(heads, offsets):
-    """For each token whether the arc from its head is not projective.
+def non_projective_arcs(heads, offsets):
+    """For each token, whether the arc from its head is non-projective.
 
     An arc is projective if every token between its two ends descends from the head (Nivre and Nilsson 2005); an arc
     from the root always is. Heads must be trees.
     """
-    found = np.zeros(len(heads), np.bool_)
+    crossing = np.zeros(len(heads), np.bool_)
     for s in range(len(offsets) - 1):
         begin, size = offsets[s], offsets[s + 1] - offsets[s]
         for token in range(1, size + 1):
@@ -27,10 +27,10 @@ def not_projective(heads, offsets):
             for between in range(low + 1, high):
                 above = heads[begin + between - 1]
                 if low <= above <= high:
-                    continue  # inside the arc one gets to one of its ends, and from both to the head
+                    continue  # following heads leads to an end of the arc, and from there to the head
                 while above != 0 and above != head:
                     above = heads[begin + above - 1]
                 if above == 0:
-                    found[begin + token - 1] = True
+                    crossing[begin + token - 1] = True
                     break
-    return found
+    return crossing

@@ -1,7 +1,7 @@
-"""Owns which arcs are looked at at all: those of tags and lengths seen in training.
+"""Pruning of arcs by tags and lengths: only those seen in training are allowed.
 
 longest[a, b, right] is the length of the longest arc from a head of part of speech a to a modifier of b that goes to
-the right or to the left, 0 if there is none; arcs of the root have no length. A tag not seen in training is allowed
+the right or to the left, 0 if there is none. Arcs of the root have no length. A tag not seen in training is allowed
 everything.
 """
 
@@ -20,7 +20,7 @@ ANY_LENGTH = 2**31 - 1
 
 
 class Pruned(NamedTuple):
-    """How many gold arcs are still there, and how many heads a word can have."""
+    """The share of gold arcs that are allowed, the mean number of heads per word, and the share of all arcs."""
 
     recall: float
     heads: float
@@ -34,7 +34,7 @@ def all_allowed() -> Int32s:
 
 @inlined
 def allowed(longest, kinds, first, h, m):
-    """Whether the arc from h to m of the sentence whose root is node `first` is looked at."""
+    """Whether the arc from h to m of the sentence whose root is node `first` is allowed."""
     a, b = kinds[first + h], kinds[first + m]
     if len(longest) == 1:
         return True
@@ -49,20 +49,20 @@ def forbidden(longest: Int32s, kinds: Int32s, starts: Any, heads: Any) -> Bools:
     head = first + heads
     if len(longest) == 1:
         return np.zeros(len(heads), np.bool_)
-    found: Bools = np.abs(node - head) > longest[kinds[head], kinds[node], (node > head).astype(np.int64)]
-    return found
+    is_pruned: Bools = np.abs(node - head) > longest[kinds[head], kinds[node], (node > head).astype(np.int64)]
+    return is_pruned
 
 
 def longest_arcs(kinds: Int32s, starts: Any, heads: Int32s, tags: int) -> Int32s:
     """The table of a treebank with `tags` different parts of speech."""
-    found = np.zeros((tags + 2, tags + 2, 2), np.int32)
-    found[tags + 1] = found[:, tags + 1] = ANY_LENGTH
-    fill(found, kinds, starts, heads)
-    return found
+    longest = np.zeros((tags + 2, tags + 2, 2), np.int32)
+    longest[tags + 1] = longest[:, tags + 1] = ANY_LENGTH
+    fill(longest, kinds, starts, heads)
+    return longest
 
 
 def widened(longest: Int32s, seen: Int32s) -> Int32s:
-    """What either table allows; if one prunes nothing, nothing is pruned."""
+    """The table that allows what either one allows."""
     return longest if len(longest) == 1 else np.maximum(longest, seen)
 
 
@@ -78,20 +78,20 @@ def fill(longest, kinds, starts, heads):
 
 @kernel
 def count(longest, kinds, starts, heads):
-    arcs = kept = gold = 0
+    arcs = allowed_arcs = gold = 0
     for i in range(len(starts) - 1):
         first = starts[i]
         n = starts[i + 1] - first - 1
         arcs += n * n
         for m in range(1, n + 1):
             for h in range(n + 1):
-                kept += h != m and allowed(longest, kinds, first, h, m)
+                allowed_arcs += h != m and allowed(longest, kinds, first, h, m)
             gold += allowed(longest, kinds, first, heads[first - i + m - 1], m)
-    return arcs, kept, gold
+    return arcs, allowed_arcs, gold
 
 
 def pruned(longest: Int32s, kinds: Int32s, starts: Any, heads: Int32s) -> Pruned:
-    """What pruning does to a treebank."""
-    arcs, kept, gold = count(longest, kinds, starts, heads)
+    """The effect of pruning on a treebank."""
+    arcs, allowed_arcs, gold = count(longest, kinds, starts, heads)
     words = max(len(heads), 1)
-    return Pruned(gold / words, kept / words, kept / max(arcs, 1))
+    return Pruned(gold / words, allowed_arcs / words, allowed_arcs / max(arcs, 1))

@@ -1,4 +1,4 @@
-"""Owns the best dependency tree of any kind: Chu–Liu–Edmonds in Tarjan's form for dense graphs, O(n²).
+"""The best dependency tree of any kind: Chu–Liu–Edmonds in Tarjan's form for dense graphs, O(n²).
 
 scores[h, m] is the score of the arc from h to m; node 0 is the root. If the best heads of all words are a tree, it is
 the best one. Else a path follows best heads back from a word. Where it meets itself there is a cycle, and the cycle
@@ -8,10 +8,10 @@ one node in it that it enters, from the last cycle to the first.
 
 Arcs are compared by level first, then by score: an arc of the root has level -(n + 1) if there may be only one, a
 forbidden arc (-inf) -1 and score 0. Pairs are added and compared as numbers are, so both rules are kept exactly: one
-root, then as few forbidden arcs as possible, then the score. No large number spoils the precision of the scores.
+root, then as few forbidden arcs as possible, then the score. No large penalty reduces the precision of the scores.
 
 Ties: the smallest head; of arcs from the same head into a cycle, the smallest modifier. Paths start from the words in
-order. With several best trees that fixes which one is found; it need not be the first in any order of trees.
+order. With several best trees this determines which one is found; it need not be the first in any order of trees.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def chu_liu_edmonds(scores, n, one_root, heads):
     tree = greedy(scores, n, heads)
     several = one_root and children_of_root(n, heads) > 1
     if several or not tree:
-        # one child is found more often than not, and without the rule there is less to contract; the rule is always
-        # a variable, since for each constant Numba would compile `contract` anew
+        # most trees have one child anyway, and without the rule there is less to contract; the rule is always a
+        # variable, since Numba would compile `contract` again for each constant
         contract(scores, n, several, heads)
         if one_root and children_of_root(n, heads) > 1:
             contract(scores, n, one_root, heads)
@@ -51,7 +51,7 @@ def children_of_root(n, heads):
 
 @kernel
 def greedy(scores, n, heads):
-    """Write the best head of each word. Whether they are a tree, which is the best one then."""
+    """Write the best head of each word; return whether they are a tree, which is then the best one."""
     best = np.empty(n + 1)
     head = np.zeros(n + 1, np.int64)
     for m in range(1, n + 1):
@@ -150,7 +150,7 @@ def best_head(n, r, value, level):
 
 @kernel
 def merge(n, path, first, last, place, row, value, level, entry, best_value, best_level, made, parent, node):
-    """Make one node, numbered `node`, of the cycle path[first:last]: it has the row of the cycle's first."""
+    """Make one node, with the number `node`, of the cycle path[first:last]: it has the row of the cycle's first."""
     r = path[first]
     less_x, less_y = best_value[r], best_level[r]
     for h in range(n + 1):

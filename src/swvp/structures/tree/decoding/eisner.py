@@ -1,4 +1,4 @@
-"""Owns the best projective dependency tree: Eisner's algorithm, O(n³).
+"""The best projective dependency tree: Eisner's algorithm, O(n³).
 
 scores[h, m] is the score of the arc from h to m; node 0 is the root. For the words s, …, t, s < t:
 
@@ -29,8 +29,8 @@ def eisner(scores, n, one_root, heads):
     """Write the heads of the best projective tree of n words into heads[:n], with one child of the root if `one_root`.
 
     Arcs of -inf are used only if there is no tree without them, and then as few as possible: they count as a score so
-    low that no others make up for it. Of the trees with as few, the best is found as precisely as sums with that
-    number allow.
+    low that no others make up for it. Of the trees with as few, the best is found up to the precision of sums with
+    that number.
     """
     if not eisner_allowed(scores, n, one_root, heads):
         eisner_allowed(with_penalty(scores, n), n, one_root, heads)
@@ -54,7 +54,7 @@ def with_penalty(scores, n):
 
 @kernel
 def eisner_allowed(scores, n, one_root, heads):
-    """Write the best projective tree without forbidden arcs into heads[:n]; whether there is one."""
+    """Write the best projective tree without forbidden arcs into heads[:n]; return whether there is one."""
     right = np.full((n + 1, n + 1), -np.inf)
     left = np.full((n + 1, n + 1), -np.inf)
     joined = np.full((n + 1, n + 1), -np.inf)
@@ -89,7 +89,7 @@ def eisner_allowed(scores, n, one_root, heads):
 @kernel
 def way_back(scores, n, one_root, right, left, joined, left_arc, heads):
     """Write the heads of the tree whose score is right(0, n)."""
-    spans = np.empty((2 * n + 2, 3), np.int64)  # still to be taken apart
+    spans = np.empty((2 * n + 2, 3), np.int64)  # still to be divided
     spans[0, 0], spans[0, 1], spans[0, 2] = RIGHT, 0, n
     open_spans = 1
     while open_spans:

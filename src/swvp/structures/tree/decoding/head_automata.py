@@ -1,9 +1,9 @@
-"""Owns head automata: the best children of one head, with its siblings and grandparents, for weights of its arcs.
+"""Head automata: the best children of one head, with its siblings and grandparents, for given weights of its arcs.
 
-The automaton of word h chooses one arc b = (g, h) into h and any arcs from h to others, but none to g. Its value is
-the weight of b, the weights and grandparents of the children, and the siblings of both sides. For each b a side is a
-path over the ranks of its chain from START to STOP: Viterbi's algorithm. The root has no arc into it, and at least one
-child, or exactly one. With k heads for each word and k arcs in a chain it takes O(k³).
+The automaton of word h chooses one arc b = (g, h) into h and any arcs from h to others, but none to g. Its value is the
+weight of b, the weights and grandparent scores of the children, and the sibling scores of both sides. For each b a side
+is a path over the ranks of its chain from START to STOP, found by Viterbi's algorithm. The root has no arc into it, and
+at least one child, or exactly one. With k heads for each word and k arcs in a chain this takes O(k³).
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ NONE = -1  # the arc into the root
 
 
 class Automata(NamedTuple):
-    """Weights of arcs, for the automaton of the head and for that of the modifier, and what the automata choose.
+    """The weights of arcs, for the automaton of the head and for that of the modifier, and what the automata choose.
 
-    An arc that is not `alive` is not chosen. value[h] is the value of automaton h; taken[a] tells whether the automaton
-    of its head chose arc a, came[m] is the arc that automaton m chose to come by, and enter[a] the value that the
-    automaton of its modifier has if it must come by a. An automaton is `stale` if its weights changed, an arc that it
-    chose died, or one came alive; if one dies that it did not choose, `enter` may be too large, and nothing else.
+    An arc that is not `alive` is not chosen. value[h] is the value of automaton h, head_arc[m] the arc into m that
+    automaton m chose, and chosen[a] whether the automaton of its head chose arc a as a child. enter[a] is the value of
+    the automaton of its modifier if it has to choose arc a. An automaton is `stale` if its weights changed, an arc that
+    it chose died, or one head_arc alive. If an arc dies that it did not choose, only `enter` may be too large.
     """
 
     child: Floats
     into: Floats
     alive: Bools
     value: Floats
-    taken: Bools
-    came: Ints
+    chosen: Bools
+    head_arc: Ints
     enter: Floats
     stale: Bools
     forward: Floats
@@ -44,14 +44,14 @@ class Automata(NamedTuple):
 
 
 def new_automata(words: int, arcs: int) -> Automata:
-    """Room for sentences of no more words and arcs."""
+    """ArcBuffers for sentences of no more words and arcs."""
     return Automata(
         child=np.zeros(arcs),
         into=np.zeros(arcs),
         alive=np.zeros(arcs, np.bool_),
         value=np.zeros(words + 1),
-        taken=np.zeros(arcs, np.bool_),
-        came=np.zeros(words + 1, np.int64),
+        chosen=np.zeros(arcs, np.bool_),
+        head_arc=np.zeros(words + 1, np.int64),
         enter=np.zeros(arcs),
         stale=np.zeros(words + 1, np.bool_),
         forward=np.zeros(words + 1),
@@ -62,7 +62,7 @@ def new_automata(words: int, arcs: int) -> Automata:
 
 @borrowing
 def solve_automata(parts, n, one_root, automata):
-    """Find the best choices of the stale automata: write value, enter, came and taken. The sum of all values."""
+    """Write the best choices of the stale automata: value, enter, head_arc, chosen; return the sum of all values."""
     total = 0.0
     for h in range(n + 1):
         if automata.stale[h]:
@@ -74,27 +74,27 @@ def solve_automata(parts, n, one_root, automata):
 
 @inlined
 def solve(parts, h, alone, automata):
-    best, came = -np.inf, NONE
+    best, head_arc = -np.inf, NONE
     start, end = parts.arcs[h], parts.arcs[h + 1]
     for turn in range(start, end + 1):  # the last turn is for the path of the best, or for the root
-        b = turn if turn < end else came
+        b = turn if turn < end else head_arc
         if turn < end and not automata.alive[b]:
             continue
         x = automata.into[b] if b >= 0 else 0.0
         for c in range(2 * h, 2 * h + 2):
             x += best_side(parts, c, b, alone, automata)
             if turn == end:
-                take(parts, c, automata)
+                read_path(parts, c, automata)
         if turn < end:
             automata.enter[b] = x
         if x > best:
-            best, came = x, b
-    automata.value[h], automata.came[h] = best, came
+            best, head_arc = x, b
+    automata.value[h], automata.head_arc[h] = best, head_arc
 
 
 @inlined
 def best_side(parts, c, b, alone, automata):
-    """The value of the best path through chain c if its head comes by arc b; only one child if `alone`."""
+    """The value of the best path through chain c if arc b leads to its head; with only one child if `alone`."""
     forward, back, scores = automata.forward, automata.back, parts.sibling_scores
     first, k = parts.chains[c], parts.chains[c + 1] - parts.chains[c]
     last = 0  # the place of the last arc that may be chosen; forward, back and rank are by place
@@ -124,12 +124,12 @@ def best_side(parts, c, b, alone, automata):
 
 
 @inlined
-def take(parts, c, automata):
-    """Write which arcs are on the path that `best_side` found."""
+def read_path(parts, c, automata):
+    """Write which arcs are on the path of `best_side`."""
     first = parts.chains[c]
     for p in range(first, parts.chains[c + 1]):
-        automata.taken[parts.chain[p]] = False
+        automata.chosen[parts.chain[p]] = False
     i = automata.back[0]
     while i > 0:
-        automata.taken[parts.chain[first + automata.rank[i] - 1]] = True
+        automata.chosen[parts.chain[first + automata.rank[i] - 1]] = True
         i = automata.back[i]

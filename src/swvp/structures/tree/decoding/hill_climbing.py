@@ -1,8 +1,8 @@
-"""Owns the improvement of a tree step by step: one word gets another head as long as the score grows.
+"""Hill climbing: a tree is improved by giving one word another head as long as the score grows.
 
 A change of the head of m changes the parts of m, those of its children as grandchildren, and two chains. Words are
-tried in turn, each with its candidates in order; the first change that is better is kept. At the end no single change
-makes a better tree.
+tried in turn, each with its candidates in order, and the first change that is better is made. At the end no single
+change makes a better tree.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 from swvp.compiled import borrowing, inlined, inner
 from swvp.structures.tree.second_order.parts import grandparent, siblings
 
-__all__ = ["climb"]
+__all__ = ["hill_climb"]
 
 
 @borrowing
-def climb(parts, n, one_root, heads):
-    """Improve the tree heads[:n] while a change of one head does. Returns by how much in all."""
+def hill_climb(parts, n, one_root, heads):
+    """Improve the tree heads[:n] by changes of one head while that is possible; return the total gain."""
     gain, idle, m = 0.0, 0, 0
     while idle < n:
         m = m % n + 1
@@ -30,9 +30,9 @@ def climb(parts, n, one_root, heads):
             c, d = 2 * old + (m > old), 2 * h + (m > h)
             before = around(parts, n, heads, m, c, d)
             heads[m - 1] = h
-            more = around(parts, n, heads, m, c, d) - before
-            if more > 1e-9 * (1.0 + abs(before)):
-                gain += more
+            change = around(parts, n, heads, m, c, d) - before
+            if change > 1e-9 * (1.0 + abs(before)):
+                gain += change
                 old, idle = h, 0
             else:
                 heads[m - 1] = old

@@ -1,9 +1,9 @@
-"""Owns the k best dependency trees, by Lawler's partition.
+"""The k best dependency trees, by Lawler's partition.
 
 A set of trees is given by the heads of the words 1, …, p, which are fixed, and by heads that word p + 1 must not have.
 Without its best tree y it is the union of disjoint sets, one for each word m > p: the words before m have their heads
 of y, m does not have its own. The decoder finds the best tree of each, so the next best tree of all is the best of
-those found and not yet taken: O(k·n) calls of the decoder, no tree twice.
+those not yet used: O(k·n) calls of the decoder, no tree twice.
 
 Equal scores are in the order in which the trees are found: from better trees first, then from smaller m.
 """
@@ -21,9 +21,9 @@ __all__ = ["best_allowed", "k_best", "tree_score"]
 
 @kernel
 def k_best(scores, n, k, projective, one_root, out):
-    """Write the k best trees of n words into out[:k, :n], best first. Returns how many there are.
+    """Write the k best trees of n words into out[:k, :n], best first; return their number.
 
-    They are fewer than k if fewer have no forbidden arc (-inf): none at all if every tree has one. A sentence without
+    There are fewer than k if fewer have no forbidden arc (-inf), and none if every tree has one. A sentence without
     words has one tree.
     """
     if k <= 0 or not best_allowed(scores, n, projective, one_root, out[0]):
@@ -54,7 +54,7 @@ def k_best(scores, n, k, projective, one_root, out):
                     place -= 1
                 if place < k:
                     known = min(known + 1, k)
-                    make_room(place, known, n, out, totals, fixed, banned)
+                    shift_back(place, known, n, out, totals, fixed, banned)
                     totals[place], fixed[place] = total, m - 1
                     for h in range(n + 1):
                         banned[place, h] = h == head or (m == fixed[done] + 1 and banned[done, h])
@@ -77,7 +77,7 @@ def tree_score(scores, n, heads):
 
 @kernel
 def best_allowed(scores, n, projective, one_root, heads):
-    """Write the best tree without forbidden arcs into heads[:n]; whether there is one."""
+    """Write the best tree without forbidden arcs into heads[:n]; return whether there is one."""
     if projective:
         return eisner_allowed(scores, n, one_root, heads)
     chu_liu_edmonds(scores, n, one_root, heads)
@@ -93,8 +93,8 @@ def fix(scores, n, m, head):
 
 
 @kernel
-def make_room(place, known, n, out, totals, fixed, banned):
-    """Move the trees from `place` on by one; the last one is lost if there is no room."""
+def shift_back(place, known, n, out, totals, fixed, banned):
+    """Move the trees from `place` on back by one; the last one is lost if there are k."""
     for j in range(known - 1, place, -1):
         totals[j], fixed[j] = totals[j - 1], fixed[j - 1]
         for h in range(n + 1):

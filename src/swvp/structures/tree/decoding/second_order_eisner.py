@@ -1,7 +1,7 @@
-"""Owns the best projective tree of second order: siblings and grandparents over candidate heads.
+"""The best projective tree of second order: siblings and grandparents over candidate heads.
 
 The algorithm is Eisner's with Koo and Collins' (2010) change: each span of a head h also knows the arc b = (g, h)
-that h hangs on, so that a child of h can be scored with its grandparent. The arc of the root is an imagined one. With
+into h, so that a child of h can be scored with its grandparent. The arc into the root is a dummy. With
 C the complete spans, O the open ones, and the ranks of a chain as in `parts`:
 
     C(b, e)     h and all of its side up to e: the last child a of the side is chosen, and e is where a's own side ends
@@ -22,16 +22,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swvp.compiled import inlined, inner, pasted
+from swvp.compiled import inlined, inlined_source, inner
 from swvp.structures.tree.second_order.parts import Candidates, grandparent, measure, siblings
 from swvp.types import Floats, Ints
 
-__all__ = ["ProjectiveRoom", "best_projective", "new_projective_room"]
+__all__ = ["ProjectiveBuffers", "best_projective", "new_projective_buffers"]
 
 COMPLETE, OPEN = range(2)
 
 
-class ProjectiveRoom(NamedTuple):
+class ProjectiveBuffers(NamedTuple):
     """The values of all spans of one sentence.
 
     complete[b, e] is C(b, e) of the left side, e ≤ h, and complete[b, e + 1] of the right side, h ≤ e; so where two
@@ -46,10 +46,10 @@ class ProjectiveRoom(NamedTuple):
     spans: Ints
 
 
-def new_projective_room(candidates: Candidates, starts: Ints) -> ProjectiveRoom:
-    """Room for the spans of any of the sentences whose nodes are starts[i]:starts[i + 1]."""
+def new_projective_buffers(candidates: Candidates, starts: Ints) -> ProjectiveBuffers:
+    """ArcBuffers for the spans of any of the sentences whose nodes are starts[i]:starts[i + 1]."""
     words, arcs, siblings, grandparents = (int(size) for size in measure(candidates, starts))
-    return ProjectiveRoom(
+    return ProjectiveBuffers(
         complete=np.zeros((arcs + 1, words + 2)),
         opened=np.zeros(grandparents + arcs),
         between=np.zeros(siblings),
@@ -58,18 +58,18 @@ def new_projective_room(candidates: Candidates, starts: Ints) -> ProjectiveRoom:
     )
 
 
-@pasted
-def best_projective(parts, n, one_root, room, heads):
+@inlined_source
+def best_projective(parts, n, one_root, buffers, heads):
     """Write the best projective tree of n words into heads[:n], with one child of the root if `one_root`.
 
     Returns its score, or -inf if the candidates allow no such tree.
     """
-    make_spans(parts, n, one_root, room)
+    make_spans(parts, n, one_root, buffers)
     arcs = parts.arcs[n + 1]
-    if room.complete[arcs, n + 1] == -np.inf:
+    if buffers.complete[arcs, n + 1] == -np.inf:
         return -np.inf
-    way_back(parts, n, one_root, room, heads)
-    return room.complete[arcs, n + 1] + parts.sibling_scores[siblings(parts, 0, 0, 1)]
+    way_back(parts, n, one_root, buffers, heads)
+    return buffers.complete[arcs, n + 1] + parts.sibling_scores[siblings(parts, 0, 0, 1)]
 
 
 @inlined
@@ -94,8 +94,8 @@ def holds(parts, h, b, e):
 
 
 @inner
-def make_spans(parts, n, one_root, room):
-    complete, opened, reached = room.complete, room.opened, room.reached
+def make_spans(parts, n, one_root, buffers):
+    complete, opened, reached = buffers.complete, buffers.opened, buffers.reached
     for b in range(parts.arcs[n + 1] + 1):
         for e in range(n + 2):
             complete[b, e] = -np.inf
@@ -110,7 +110,7 @@ def make_spans(parts, n, one_root, room):
             first, k = parts.chains[c], parts.chains[c + 1] - parts.chains[c]
             if reached[c] < k and parts.modifiers[parts.chain[first + reached[c]]] == e:
                 reached[c] += 1
-                open_arc(parts, n, one_root, room, c, reached[c])
+                open_arc(parts, n, one_root, buffers, c, reached[c])
             if h == 0 and e < n:
                 continue
             start, end = incoming(parts, n, h)
@@ -126,9 +126,9 @@ def make_spans(parts, n, one_root, room):
 
 
 @inner
-def open_arc(parts, n, one_root, room, c, j):
+def open_arc(parts, n, one_root, buffers, c, j):
     """Find between(i, a) and then O(b, a) for the arc a of rank j in chain c."""
-    complete, opened, between = room.complete, room.opened, room.between
+    complete, opened, between = buffers.complete, buffers.opened, buffers.between
     h, first = c // 2, parts.chains[c]
     a = parts.chain[first + j - 1]
     m = parts.modifiers[a]
@@ -157,9 +157,9 @@ def open_arc(parts, n, one_root, room, c, j):
 
 
 @inner
-def way_back(parts, n, one_root, room, heads):
+def way_back(parts, n, one_root, buffers, heads):
     """Write the heads of the tree whose score is C of the root."""
-    complete, opened, spans = room.complete, room.opened, room.spans
+    complete, opened, spans = buffers.complete, buffers.opened, buffers.spans
     arcs = parts.arcs[n + 1]
     spans[0, 0], spans[0, 1], spans[0, 2] = COMPLETE, arcs, n + 1
     left = 1
@@ -196,7 +196,7 @@ def way_back(parts, n, one_root, room, heads):
             chosen = 0
             for i in range(1 if h > 0 or not one_root else j, j):
                 x = opened[place(parts, n, parts.chain[parts.chains[c] + i - 1], b)]
-                x += room.between[siblings(parts, c, i, j)]
+                x += buffers.between[siblings(parts, c, i, j)]
                 if x > best:
                     best, chosen = x, i
             if chosen == 0:

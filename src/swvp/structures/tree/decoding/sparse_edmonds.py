@@ -1,10 +1,10 @@
-"""Owns the best tree of weighted arcs over candidate heads: Chu–Liu–Edmonds on lists of arcs.
+"""The best tree of weighted arcs over candidate heads: Chu–Liu–Edmonds on lists of arcs.
 
-It is the algorithm of `chu_liu_edmonds`, whose work is that of all pairs of words: here a node's arcs are those of its
-words. If the best arcs of all words are a tree, it is the best one. Else a path follows best arcs back from a word;
-where it meets itself, the cycle becomes one node, and an arc into it is worth its weight less that of the arc it
-replaces. If the root may have one child and has more, all is done again, and an arc of the root is the best one into a
-node only if there is no other; no cycle has such an arc, so that none is worth more for it.
+It is the algorithm of `chu_liu_edmonds`, which visits all pairs of words; here a node has only the arcs of its words.
+If the best arcs of all words are a tree, it is the best one. Else a path follows best arcs back from a word. Where it
+meets itself, the cycle becomes one node, and an arc into it is worth its weight less that of the arc it replaces. If
+the root may have one child and has more, everything is repeated, and an arc of the root is the best one into a node
+only if there is no other. No cycle contains such an arc, so none gains from it.
 
 Ties: the first arc of the words in the order in which they joined a node, and of one word the smallest head.
 """
@@ -47,10 +47,10 @@ def best_tree_of_arcs(parts, n, one_root, alive, weights, heads):
 
 @kernel
 def contract(parts, n, strict, alive, weights, heads):
-    """Write the heads of the best tree, with as few children of the root as possible if `strict`; is there one?
+    """Write the heads of the best tree, with as few children of the root as possible if `strict`; False without a tree.
 
-    row[m] is the first word of the node that m is in, the others follow by `after` up to last[row]. Nodes are numbered
-    in the order they are made, words first; made[r] is the node of row r.
+    row[m] is the first word of the node that m is in, the others follow by `after` up to last[row]. Nodes are
+    numbered in the order they are made, words first; made[r] is the node of row r.
     """
     arcs = parts.arcs[n + 1]
     value = weights[:arcs].copy()

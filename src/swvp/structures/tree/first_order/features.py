@@ -1,9 +1,10 @@
-"""Owns the features of arcs: their keys, the places of their weights, and the scores of all arcs of a sentence.
+"""The features of arcs: their keys, the slots of their weights, and the scores of all arcs of a sentence.
 
-The key of a feature is head ^ modifier ^ arc: what its template sees of the head, of the modifier and of the arc, each
-hashed to 64 bits. The first two are made once for each word, so that a feature of an arc costs two exclusive ors and
-one look at the weights. Its place among the 2^b weights are the low bits of the key; features that share a place share
-its weight. In the exact mode `owners` holds the key that each place belongs to, and the next free place is taken.
+The key of a feature is head ^ modifier ^ arc: what its template takes from the head, from the modifier and from the
+arc, each hashed to 64 bits. The first two are computed once per word, so a feature of an arc costs two exclusive ors
+and one access to the weights. The slot of its weight among the 2^b weights is given by the low bits of the key, and
+features with the same slot share a weight. In the exact mode no features share: `owners` holds the key that each slot
+belongs to, and a new feature takes the next free slot.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swvp.compiled import borrowing, inlined, inner, pasted
+from swvp.compiled import borrowing, inlined, inlined_source, inner
 from swvp.features.arc_templates import ARC_ATOMS
 from swvp.features.context import COORDINATOR, PUNCTUATION, VERB
 from swvp.structures.tree.encoding import (
@@ -36,12 +37,12 @@ MOST_LENGTH = 255
 MOST_COUNT = 3
 
 
-class Room(NamedTuple):
-    """What is known of the sentence that is looked at: the keys of its nodes, and the scores of its arcs.
+class ArcBuffers(NamedTuple):
+    """Buffers for one sentence: the keys of its nodes, and the scores of its arcs.
 
-    keys[side, v, t] are those of template t; where it has feats, there is one of lists[side, v, t, :counts[side, v, t]]
-    for each. `alone[v, right, side]` are the scores of the templates of one side, `tags` those of the words in between,
-    `found` is for the keys of the features of one arc.
+    keys[side, v, t] is the key of template t at node v. If the template has feats, there is one key for each of them,
+    lists[side, v, t, :counts[side, v, t]]. alone[v, right, side] are the scores of the templates of one side, `tags`
+    are the tags of the words in between, and `features` are the keys of the features of one arc.
     """
 
     keys: Keys
@@ -50,34 +51,34 @@ class Room(NamedTuple):
     alone: Floats
     tags: Keys
     scores: Floats
-    found: Keys
+    features: Keys
 
 
-def new_room(tables: Tables, nodes: Nodes, words: int) -> Room:
-    """Room for sentences of so many words."""
+def new_arc_buffers(tables: Tables, nodes: Nodes, words: int) -> ArcBuffers:
+    """Buffers for sentences of at most `words` words."""
     templates, many, feats = len(tables.salts), int(tables.first[PAIR]), nodes.feats.shape[1]
     between = int(tables.first[ARC] - tables.first[BETWEEN])
-    return Room(
+    return ArcBuffers(
         keys=np.zeros((2, words + 1, templates), np.uint64),
         lists=np.zeros((2, words + 1, many, feats), np.uint64),
         counts=np.zeros((2, words + 1, many), np.int64),
         alone=np.zeros((words + 1, 2, 2)),
         tags=np.zeros(words + 1, np.uint64),
         scores=np.zeros((words + 1, words + 1)),
-        found=np.zeros(templates + many * feats * feats + between * words, np.uint64),
+        features=np.zeros(templates + many * feats * feats + between * words, np.uint64),
     )
 
 
 @inlined
-def stirred(bits):
-    """A number with its bits well mixed."""
+def scrambled(bits):
+    """A number whose bits all depend on all bits of the given one."""
     bits = (bits ^ (bits >> np.uint64(32))) * MULTIPLIER
     return bits ^ (bits >> np.uint64(29))
 
 
 @inlined
 def place(key, owners, mask):
-    """Where the weight of a feature is, or would be."""
+    """The slot of the weight of a feature, or the free one where it belongs."""
     at = key & mask
     if owners is not None:
         while owners[at] != FREE and owners[at] != key:
@@ -85,8 +86,8 @@ def place(key, owners, mask):
     return at
 
 
-@pasted
-def node_keys(nodes, tables, first, n, room):
+@inlined_source
+def node_keys(nodes, tables, first, n, buffers):
     """Write the keys of the nodes 0..n of the sentence whose root is node `first`."""
     for side in range(2):
         side_keys(
@@ -100,9 +101,9 @@ def node_keys(nodes, tables, first, n, room):
             tables.near,
             tables.salts,
             side,
-            room.keys,
+            buffers.keys,
         )
-        feature_keys(nodes.feats, nodes.counts, first, n, tables.multiple, tables.near, side, room)
+        feats_keys(nodes.feats, nodes.counts, first, n, tables.multiple, tables.near, side, buffers)
 
 
 @inner
@@ -122,24 +123,24 @@ def side_keys(atoms, first, n, outside, sides, lengths, multiple, near, salts, s
                     atom = atoms[first + at, sides[t, side, a, 0]]
                 bits ^= atom
                 if a != last:
-                    bits = stirred(bits)
+                    bits = scrambled(bits)
             keys[side, v, t] = bits
 
 
 @inner
-def feature_keys(feats, counts, first, n, multiple, near, side, room):
+def feats_keys(feats, counts, first, n, multiple, near, side, buffers):
     for v in range(n + 1):
-        for t in range(room.lists.shape[2]):
-            key = room.keys[side, v, t]
+        for t in range(buffers.lists.shape[2]):
+            key = buffers.keys[side, v, t]
             if multiple[t, side]:
                 size = counts[first + v]
                 for f in range(size):
                     bits = key ^ feats[first + v, f]
-                    room.lists[side, v, t, f] = bits if near[t, side] else stirred(bits)
-                room.counts[side, v, t] = size
+                    buffers.lists[side, v, t, f] = bits if near[t, side] else scrambled(bits)
+                buffers.counts[side, v, t] = size
             else:
-                room.lists[side, v, t, 0] = key
-                room.counts[side, v, t] = 1
+                buffers.lists[side, v, t, 0] = key
+                buffers.counts[side, v, t] = 1
 
 
 @inlined
@@ -154,18 +155,18 @@ def bin_of(length):
 
 @inlined
 def arc_key(bits, length, verbs, punctuations, coordinators):
-    """The key of what the bits say of an arc; the last atom is near, as in `swvp.structures.tree.encoding`."""
+    """The key of the atoms of an arc given as bits; the last one is not scrambled (see `encoding`)."""
     key = np.uint64(0)
     if bits & DISTANCE:
         key = np.uint64(bin_of(length))
     if bits & LENGTH:
-        key = stirred(key) ^ np.uint64(min(length, MOST_LENGTH))
+        key = scrambled(key) ^ np.uint64(min(length, MOST_LENGTH))
     if bits & VERBS:
-        key = stirred(key) ^ np.uint64(min(verbs, MOST_COUNT))
+        key = scrambled(key) ^ np.uint64(min(verbs, MOST_COUNT))
     if bits & PUNCTUATIONS:
-        key = stirred(key) ^ np.uint64(min(punctuations, MOST_COUNT))
+        key = scrambled(key) ^ np.uint64(min(punctuations, MOST_COUNT))
     if bits & COORDINATORS:
-        key = stirred(key) ^ np.uint64(min(coordinators, MOST_COUNT))
+        key = scrambled(key) ^ np.uint64(min(coordinators, MOST_COUNT))
     return key
 
 
@@ -197,36 +198,36 @@ def sum_lists(w, owners, mask, heads, head_counts, modifiers, modifier_counts, t
 
 
 @borrowing
-def score_sentence(nodes, tables, i, w, owners, room):
+def score_sentence(nodes, tables, i, w, owners, buffers):
     """Write the keys of the nodes of sentence i and the scores of its arcs, -inf for pruned ones; return its length."""
     first = nodes.starts[i]
     n = nodes.starts[i + 1] - first - 1
     for h in range(n + 1):
         for m in range(1, n + 1):
-            room.scores[h, m] = 0.0 if allowed(tables.longest, nodes.kinds, first, h, m) else -np.inf
-    score_marked(nodes, tables, first, n, w, owners, room)
+            buffers.scores[h, m] = 0.0 if allowed(tables.longest, nodes.kinds, first, h, m) else -np.inf
+    score_marked(nodes, tables, first, n, w, owners, buffers)
     return n
 
 
 @inner
-def score_marked(nodes, tables, first, n, w, owners, room):
+def score_marked(nodes, tables, first, n, w, owners, buffers):
     """Write the keys of the nodes of a sentence and the scores of those arcs whose scores are not -inf."""
-    node_keys(nodes, tables, first, n, room)
-    score_sides(w, owners, n, tables.first, room)
-    score_arcs(w, owners, first, n, nodes, tables, room)
+    node_keys(nodes, tables, first, n, buffers)
+    score_sides(w, owners, n, tables.first, buffers)
+    score_arcs(w, owners, first, n, nodes, tables, buffers)
 
 
-@pasted
-def score_sides(w, owners, n, group, room):
+@inlined_source
+def score_sides(w, owners, n, group, buffers):
     mask = np.uint64(len(w) - 1)
-    lists, counts = room.lists, room.counts
+    lists, counts = buffers.lists, buffers.counts
     for v in range(n + 1):
         for right in range(2):
             key = TO_THE_RIGHT if right else np.uint64(0)
-            room.alone[v, right, 0] = sum_lists(
+            buffers.alone[v, right, 0] = sum_lists(
                 w, owners, mask, lists[0, v], counts[0, v], lists[1, 0], counts[1, 0], group[HEAD], group[MODIFIER], key
             )
-            room.alone[v, right, 1] = sum_lists(
+            buffers.alone[v, right, 1] = sum_lists(
                 w,
                 owners,
                 mask,
@@ -240,24 +241,24 @@ def score_sides(w, owners, n, group, room):
             )
 
 
-@pasted
-def score_arcs(w, owners, first, n, nodes, tables, room):
+@inlined_source
+def score_arcs(w, owners, first, n, nodes, tables, buffers):
     mask = np.uint64(len(w) - 1)
     group, combinations = tables.first, tables.combinations
-    flags, tags, scores, alone = nodes.flags, room.tags, room.scores, room.alone
+    flags, tags, scores, alone = nodes.flags, buffers.tags, buffers.scores, buffers.alone
     for h in range(n + 1):
-        heads, head_lists, head_counts = room.keys[0, h], room.lists[0, h], room.counts[0, h]
+        heads, head_lists, head_counts = buffers.keys[0, h], buffers.lists[0, h], buffers.counts[0, h]
         for right in range(2):
             direction = TO_THE_RIGHT if right else np.uint64(0)
             verbs = punctuations = coordinators = different = 0
             for length in range(1, n - h + 1 if right else h):
                 m = h + length if right else h - length
                 if scores[h, m] != -np.inf:
-                    modifiers = room.keys[1, m]
+                    modifiers = buffers.keys[1, m]
                     total = alone[h, right, 0] + alone[m, right, 1]
                     total += sum_pairs(w, owners, mask, heads, modifiers, group[PAIR], group[BETWEEN], direction)
                     total += sum_lists(
-                        w, owners, mask, head_lists, head_counts, room.lists[1, m], room.counts[1, m],
+                        w, owners, mask, head_lists, head_counts, buffers.lists[1, m], buffers.counts[1, m],
                         group[MORPHOLOGY], group[PAIR], direction,
                     )  # fmt: skip
                     for k in range(different):
@@ -277,10 +278,10 @@ def score_arcs(w, owners, first, n, nodes, tables, room):
 
 
 @borrowing
-def arc_keys(nodes, tables, first, h, m, room, out):
-    """Write the keys of all features of one arc of the sentence in `room`; return how many there are."""
-    group, combinations, lists, counts = tables.first, tables.combinations, room.lists, room.counts
-    heads, modifiers = room.keys[0, h], room.keys[1, m]
+def arc_keys(nodes, tables, first, h, m, buffers, out):
+    """Write the keys of all features of one arc of the sentence in `buffers`; return their number."""
+    group, combinations, lists, counts = tables.first, tables.combinations, buffers.lists, buffers.counts
+    heads, modifiers = buffers.keys[0, h], buffers.keys[1, m]
     direction = TO_THE_RIGHT if m > h else np.uint64(0)
     size = 0
     for t in range(group[PAIR]):
@@ -299,8 +300,8 @@ def arc_keys(nodes, tables, first, h, m, room, out):
         punctuations += (nodes.flags[first + k] & PUNCTUATION) > 0
         coordinators += (nodes.flags[first + k] & COORDINATOR) > 0
         tag = nodes.atoms[first + k, tables.between]
-        if is_new(tag, room.tags, different):
-            room.tags[different] = tag
+        if is_new(tag, buffers.tags, different):
+            buffers.tags[different] = tag
             different += 1
             for t in range(group[BETWEEN], group[ARC]):
                 out[size] = heads[t] ^ modifiers[t] ^ direction ^ tag

@@ -1,15 +1,15 @@
-"""Owns the arc-factored model: φ(x, y) is the sum of the features of the arcs of the tree y.
+"""The arc-factored model: φ(x, y) is the sum of the features of the arcs of the tree y.
 
 Position k of the label is the head of word k + 1: 0 for the root, else the number of a word. So a mixed assignment
 changes heads, and Δφ(x, y, m^J) is the sum over J of the features of the gold arc less those of the predicted one,
 whether or not m^J is a tree.
 
-Prediction is the best tree, of any kind or projective, with one child of the root or several. A pruned arc is not
-taken unless there is no tree without; it has its weights nevertheless, so that margins and updates are exact.
+Prediction is the best tree, of any kind or projective, with one child of the root or several. A pruned arc is used
+only if there is no tree without one. It has its weights all the same, so margins and updates are exact.
 
-With a `margin` ρ > 0 gold arcs must win by ρ: while learning, each is worth ρ less. So what is predicted is the tree
-of the largest w·φ(x, y') + ρ·(number of wrong heads), and a mixed assignment m^J is a violation if its
-w·Δφ(x, y, m^J) - ρ·|J| ≤ 0. The paper's algorithm has ρ = 0. MIRA's steps ask for its loss on top: (1 + ρ)·|J|.
+With a `margin` ρ > 0 gold arcs must win by ρ: during training the score of each is lowered by ρ. So the prediction is
+the tree with the largest w·φ(x, y') + ρ·(number of wrong heads), and a mixed assignment m^J is a violation if
+w·Δφ(x, y, m^J) - ρ·|J| ≤ 0. The paper's algorithm has ρ = 0. MIRA's steps require its loss on top: (1 + ρ)·|J|.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swvp.compiled import borrowing, implement, inlined, inner, kernel, pasted
+from swvp.compiled import borrowing, implement, inlined, inlined_source, inner, kernel
 from swvp.structures import operations
 from swvp.structures.exact import averaged
 from swvp.structures.tree.decoding.chu_liu_edmonds import chu_liu_edmonds
 from swvp.structures.tree.decoding.eisner import eisner
 from swvp.structures.tree.decoding.k_best import k_best
 from swvp.structures.tree.encoding import Nodes, Tables
-from swvp.structures.tree.first_order.features import FREE, Room, arc_keys, new_room, place, score_sentence
+from swvp.structures.tree.first_order.features import FREE, ArcBuffers, arc_keys, new_arc_buffers, place, score_sentence
 from swvp.structures.tree.tag_pruning import all_allowed
 from swvp.types import Floats, Ints, Keys
 from swvp.types import Heads as Heads
 
 
 class Arcs(NamedTuple):
-    """Sentences; `heads` are the gold heads of all words, or empty if there is nothing to learn."""
+    """Sentences; `heads` are the gold heads of all words, or empty for prediction only."""
 
     nodes: Nodes
     tables: Tables
@@ -49,27 +49,30 @@ def unpruned(problem: Arcs) -> Arcs:
 
 
 class ArcModel(NamedTuple):
-    """The weights, Σ clock·update, whose places they are in the exact mode, and room for one sentence."""
+    """The weights, their averaging sums, the owners of their slots in the exact mode, and buffers for one sentence.
+
+    `delayed` is Σ clock·update, from which `averaged_weights` makes the average; checkpoints use this name.
+    """
 
     w: Floats
     delayed: Floats
     owners: Keys | None
-    taken: Ints  # how many places have owners
+    claimed: Ints  # the number of slots with owners
     predicted: Ints
-    room: Room
+    buffers: ArcBuffers
 
 
 def new_model(problem: Arcs, size: int, *, exact: bool = False, w: Floats | None = None) -> ArcModel:
-    """A model of `size` weights, a power of 2, all 0 or as given."""
+    """A model of `size` weights, a power of 2; they are 0 or `w`."""
     words = int(np.diff(problem.nodes.starts).max(initial=1)) - 1
-    room = new_room(problem.tables, problem.nodes, words)
+    buffers = new_arc_buffers(problem.tables, problem.nodes, words)
     return ArcModel(
         w=np.zeros(size) if w is None else w,
         delayed=np.zeros(size if w is None else 0),
         owners=np.zeros(size, np.uint64) if exact else None,
-        taken=np.zeros(1, np.int64),
+        claimed=np.zeros(1, np.int64),
         predicted=np.zeros(words, np.int64),
-        room=room,
+        buffers=buffers,
     )
 
 
@@ -91,7 +94,7 @@ def length(problem, model, i):
 
 @implement(operations.has_parts, Arcs)
 def has_parts(problem: Arcs) -> bool:
-    """A word's arc is its only part, so that Δφ is the same either way."""
+    """True: the arc of a word is its only part, so Δφ is the same with and without `parts`."""
     return True
 
 
@@ -103,7 +106,7 @@ def counts_features(problem):
 
 @kernel
 def decode(scores, n, projective, one_root, heads):
-    """Write the best tree; with None for False, what projective trees need is not compiled."""
+    """Write the best tree; if `projective` is None instead of False, the projective decoder is not compiled."""
     if projective is not None:  # noqa: SIM102, for the compiler
         if projective:
             eisner(scores, n, one_root, heads)
@@ -113,26 +116,26 @@ def decode(scores, n, projective, one_root, heads):
 
 @borrowing
 def score_example(problem, model, i):
-    """Score the arcs of sentence i, those of its gold tree less the margin; return its length."""
-    n = score_sentence(problem.nodes, problem.tables, i, model.w, model.owners, model.room)
+    """Score the arcs of sentence i, its gold arcs lowered by the margin; return its length."""
+    n = score_sentence(problem.nodes, problem.tables, i, model.w, model.owners, model.buffers)
     if problem.margin > 0:
         start = problem.nodes.starts[i] - i
         for k in range(n):
-            model.room.scores[problem.heads[start + k], k + 1] -= problem.margin
+            model.buffers.scores[problem.heads[start + k], k + 1] -= problem.margin
     return n
 
 
-@pasted
+@inlined_source
 def predict_one(problem, model, i):
-    """Keep the best tree of sentence i; return its length."""
+    """Write the best tree of sentence i to model.predicted; return its length."""
     n = score_example(problem, model, i)
-    decode(model.room.scores, n, problem.projective, problem.one_root, model.predicted)
+    decode(model.buffers.scores, n, problem.projective, problem.one_root, model.predicted)
     return n
 
 
 @inlined
 def compare(heads, start, n, predicted, wrong):
-    """Write the words whose kept heads are wrong; return how many. Gold ones are heads[start:start + n]."""
+    """Write the words with wrong heads; return their number. heads[start:start + n] are the gold heads."""
     count = 0
     for k in range(n):
         if predicted[k] != heads[start + k]:
@@ -150,13 +153,13 @@ def find_mistakes(problem, model, i, wrong):
 
 @inner
 def score_of(problem, model, first, h, m):
-    """The score of an arc of the sentence looked at, pruned or not."""
-    score = model.room.scores[h, m]
+    """The score of an arc of the sentence in the buffers, pruned or not."""
+    score = model.buffers.scores[h, m]
     if score == -np.inf:
         score = 0.0
         mask = np.uint64(len(model.w) - 1)
-        for f in range(arc_keys(problem.nodes, problem.tables, first, h, m, model.room, model.room.found)):
-            score += model.w[place(model.room.found[f], model.owners, mask)]
+        for f in range(arc_keys(problem.nodes, problem.tables, first, h, m, model.buffers, model.buffers.features)):
+            score += model.w[place(model.buffers.features[f], model.owners, mask)]
     return score
 
 
@@ -170,29 +173,29 @@ def margins(problem, model, i, starts, positions, count, out):
             k = positions[p]
             h = np.int64(problem.heads[first - i + k])
             margin += score_of(problem, model, first, h, k + 1)
-            if model.room.scores[h, k + 1] == -np.inf:  # others have it in their scores
+            if model.buffers.scores[h, k + 1] == -np.inf:  # the scores of other arcs include it
                 margin -= problem.margin
             margin -= score_of(problem, model, first, model.predicted[k], k + 1)
         out[j] = margin
 
 
 @inlined
-def own(key, at, owners, taken):
-    """In the exact mode, give a place its owner. Half of them stay free: where there is no more, features share."""
+def claim(key, at, owners, claimed):
+    """In the exact mode, make a feature the owner of its slot. Half of the slots stay free: later features share."""
     if owners is not None:  # noqa: SIM102, for the compiler
-        if owners[at] == FREE and 2 * taken[0] < len(owners):
+        if owners[at] == FREE and 2 * claimed[0] < len(owners):
             owners[at] = key
-            taken[0] += 1
+            claimed[0] += 1
 
 
 @inner
 def add_arc(problem, model, first, h, m, amount, clock):
     """w += amount · φ(arc)."""
-    w, delayed, owners, found = model.w, model.delayed, model.owners, model.room.found
+    w, delayed, owners, keys = model.w, model.delayed, model.owners, model.buffers.features
     mask = np.uint64(len(w) - 1)
-    for f in range(arc_keys(problem.nodes, problem.tables, first, h, m, model.room, found)):
-        at = place(found[f], owners, mask)
-        own(found[f], at, owners, model.taken)
+    for f in range(arc_keys(problem.nodes, problem.tables, first, h, m, model.buffers, keys)):
+        at = place(keys[f], owners, mask)
+        claim(keys[f], at, owners, model.claimed)
         w[at] += amount
         delayed[at] += amount * clock
 
@@ -217,7 +220,8 @@ def direction(problem, model, i, starts, positions, sets, count, amounts):
     total = 0
     for c in range(count):
         total += 2 * (starts[sets[c] + 1] - starts[sets[c]])
-    features, values = np.empty(total * len(model.room.found), np.int64), np.empty(total * len(model.room.found))
+    keys = model.buffers.features
+    features, values = np.empty(total * len(keys), np.int64), np.empty(total * len(keys))
     mask = np.uint64(len(model.w) - 1)
     size = 0
     for c in range(count):
@@ -225,9 +229,9 @@ def direction(problem, model, i, starts, positions, sets, count, amounts):
             k = positions[p]
             for gold in range(2):
                 h = np.int64(problem.heads[first - i + k]) if gold else model.predicted[k]
-                for f in range(arc_keys(problem.nodes, problem.tables, first, h, k + 1, model.room, model.room.found)):
-                    at = place(model.room.found[f], model.owners, mask)
-                    own(model.room.found[f], at, model.owners, model.taken)  # or two new features would seem to be one
+                for f in range(arc_keys(problem.nodes, problem.tables, first, h, k + 1, model.buffers, keys)):
+                    at = place(keys[f], model.owners, mask)
+                    claim(keys[f], at, model.owners, model.claimed)  # or two new features would have one slot
                     features[size] = at
                     values[size] = amounts[c] if gold else -amounts[c]
                     size += 1
@@ -239,11 +243,11 @@ def direction(problem, model, i, starts, positions, sets, count, amounts):
 def best_outputs(problem, model, i, k):
     n = score_example(problem, model, i)
     outputs = np.zeros((k, n), np.int64)
-    found = k_best(model.room.scores, n, k, problem.projective, problem.one_root, outputs)
-    if found == 0:  # every tree has a pruned arc
-        decode(model.room.scores, n, problem.projective, problem.one_root, outputs[0])
-        found = 1
-    return found, outputs
+    number = k_best(model.buffers.scores, n, k, problem.projective, problem.one_root, outputs)
+    if number == 0:  # every tree has a pruned arc
+        decode(model.buffers.scores, n, problem.projective, problem.one_root, outputs[0])
+        number = 1
+    return number, outputs
 
 
 @implement(operations.keep, Arcs)
@@ -294,9 +298,9 @@ def averaged_weights(model: ArcModel, clock: int) -> Floats:
 
 @implement(operations.refresh, ArcModel)
 def refresh(model: ArcModel) -> None:
-    """Nothing is derived from the weights but how many places are taken."""
+    """Count the slots with owners, which is all that is derived from the weights."""
     if model.owners is not None:
-        model.taken[0] = np.count_nonzero(model.owners)
+        model.claimed[0] = np.count_nonzero(model.owners)
 
 
 @borrowing

@@ -1,7 +1,7 @@
-"""Owns the names of the features of an arc, as people read them: h.pos=VERB & m.pos=NOUN & distance=2, right.
+"""The names of the features of an arc, as people read them: h.pos=VERB & m.pos=NOUN & distance=2, right.
 
-This is what a feature is by definition, in plain Python and from strings; `features` beside it has the same features in
-the same order as hashes.
+This is the definition of the features, in plain Python and from strings. `features` in the same folder has the same
+features, in the same order, as hashes.
 """
 
 from __future__ import annotations
@@ -36,26 +36,26 @@ def feature_names(sentence: SentenceColumns, templates: Sequence[ArcTemplate], h
 def feature_parts(
     sentence: SentenceColumns, templates: Sequence[ArcTemplate], h: int, m: int
 ) -> list[tuple[ArcTemplate, list[str]]]:
-    """All features of the arc from h to m: their templates and what these say, without the direction."""
+    """All features of the arc from h to m, as (template, its atoms with their values), without the direction."""
     between = range(min(h, m) + 1, max(h, m))
     of_arc = arc_values(sentence, abs(h - m), between)
-    ready = [template for template in templates if group_of(template)[0] < BETWEEN]
+    of_sides = [template for template in templates if group_of(template)[0] < BETWEEN]
     of_words = [template for template in templates if group_of(template)[0] == BETWEEN]
     of_arcs = [template for template in templates if group_of(template)[0] == ARC]
-    found = [(template, parts) for template in ready for parts in side_parts(sentence, template, h, m)]
+    features = [(template, parts) for template in of_sides for parts in side_parts(sentence, template, h, m)]
     column = of_words[0].between if of_words else "pos"
     for value in dict.fromkeys(sentence[column][k - 1] for k in between):
         for template in of_words:
-            own = [f"between.{column}={value}"]
-            found += [(template, [*parts, *own]) for parts in side_parts(sentence, template, h, m)]
+            between_value = [f"between.{column}={value}"]
+            features += [(template, [*parts, *between_value]) for parts in side_parts(sentence, template, h, m)]
     for template in of_arcs:
-        own = [f"{atom}={of_arc[atom]}" for atom in template.arc]
-        found += [(template, [*parts, *own]) for parts in side_parts(sentence, template, h, m)]
-    return found
+        arc_atoms = [f"{atom}={of_arc[atom]}" for atom in template.arc]
+        features += [(template, [*parts, *arc_atoms]) for parts in side_parts(sentence, template, h, m)]
+    return features
 
 
 def side_parts(sentence: SentenceColumns, template: ArcTemplate, h: int, m: int) -> list[list[str]]:
-    """What a template says of the two sides: once, or for each pair of their morphological features."""
+    """The values of the atoms of the two sides: once, or for each pair of their morphological features."""
     heads, modifiers = values_of(sentence, template.head, h), values_of(sentence, template.modifier, m)
     return [[*a, *b] for a, b in product(heads, modifiers)]
 

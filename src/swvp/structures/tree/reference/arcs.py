@@ -1,8 +1,8 @@
-"""Owns the arc-factored model by definition, in plain Python: features are pairs of strings, trees are enumerated.
+"""The arc-factored model by definition, in plain Python: features are pairs of strings, trees are enumerated.
 
 A sentence is a list of words, each a mapping of its columns: word, lemma, pos, tag, feats. Word k is x[k - 1], the root
-is 0. A feature is the text of its template and its name (`swvp.structures.tree.first_order.names`). This is what
-`swvp.structures.tree.first_order.model` must agree with, for sentences of few words.
+is 0. A feature is the text of its template and its name (`swvp.structures.tree.first_order.names`). The tests compare
+`swvp.structures.tree.first_order.model` with it, for short sentences.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def arc_features(template: ArcTemplate, x: Sentence, h: int, m: int) -> list[Fea
 class PlainArcs:
     """The problem of parsing these sentences: φ counts the features that arcs of theirs can have.
 
-    `pruned(x, h, m)` tells which arcs are taken only if there is no tree without.
+    `pruned(x, h, m)` is True for arcs that are used only if there is no tree without one.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Owns the second-order model by definition, in plain Python: features are pairs of strings, trees are enumerated.
+"""The second-order model by definition, in plain Python: features are pairs of strings, trees are enumerated.
 
 Sentences are as in `arcs`. Any choice of one head for each word has parts, a tree or not:
 
@@ -7,7 +7,7 @@ Sentences are as in `arcs`. Any choice of one head for each word has parts, a tr
                                     (START: s is the nearest to h), s may be None (STOP: m is the farthest), or both
     ("grandparent", g, h, m)        g is the head of h and h of m; there is none if h is the root, or if g is m
 
-This is what `swvp.structures.tree.second_order.model` must agree with, for sentences of few words.
+The tests compare `swvp.structures.tree.second_order.model` with it, for short sentences.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from swvp.structures.tree.reference.trees import trees
 from swvp.structures.tree.second_order.names import Named, grandparent_names, sibling_names
 from swvp.types import Floats
 
-__all__ = ["Part", "PlainParts", "all_parts", "own_parts", "part_features", "parts_of"]
+__all__ = ["Part", "PlainParts", "all_parts", "part_features", "parts_of", "word_parts"]
 
 Part = tuple[Any, ...]
 
@@ -34,21 +34,21 @@ Part = tuple[Any, ...]
 @functools.lru_cache(maxsize=100_000)
 def parts_of(heads: tuple[int, ...]) -> list[Part]:
     """The parts of any choice of heads."""
-    found: list[Part] = []
+    parts: list[Part] = []
     children: list[list[int]] = [[] for _ in range(len(heads) + 1)]
     for m, h in enumerate(heads, 1):
-        found.append(("arc", h, m))
+        parts.append(("arc", h, m))
         children[h].append(m)
         if h and heads[h - 1] != m:
-            found.append(("grandparent", heads[h - 1], h, m))
+            parts.append(("grandparent", heads[h - 1], h, m))
     for h, modifiers in enumerate(children):
         left, right = [m for m in reversed(modifiers) if m < h], [m for m in modifiers if m > h]
         for is_right, nearest_first in ((False, left), (True, right)):
-            found += [("siblings", h, is_right, m, s) for m, s in pairwise([None, *nearest_first, None])]
-    return found
+            parts += [("siblings", h, is_right, m, s) for m, s in pairwise([None, *nearest_first, None])]
+    return parts
 
 
-def own_parts(heads: tuple[int, ...], other: tuple[int, ...]) -> dict[int, list[Part]]:
+def word_parts(heads: tuple[int, ...], other: tuple[int, ...]) -> dict[int, list[Part]]:
     """The parts that the tree `heads` has and `other` has not, by the word with a wrong head that each belongs to.
 
     See `swvp.structures.tree.second_order.word_parts`.
@@ -79,12 +79,12 @@ def sides_of(h: int, n: int) -> tuple[tuple[bool, range], tuple[bool, range]]:
 def all_parts(n: int) -> list[Part]:
     """All parts that choices of heads for n words have."""
     words = range(1, n + 1)
-    found: list[Part] = [("arc", h, m) for h in range(n + 1) for m in words if h != m]
-    found += [("grandparent", g, h, m) for g in range(n + 1) for h in words for m in words if len({g, h, m}) == 3]
+    parts: list[Part] = [("arc", h, m) for h in range(n + 1) for m in words if h != m]
+    parts += [("grandparent", g, h, m) for g in range(n + 1) for h in words for m in words if len({g, h, m}) == 3]
     for h in range(n + 1):
         for right, side in sides_of(h, n):
-            found += [("siblings", h, right, m, s) for m, s in combinations([None, *side, None], 2)]
-    return found
+            parts += [("siblings", h, right, m, s) for m, s in combinations([None, *side, None], 2)]
+    return parts
 
 
 def part_features(templates: PartTemplates, x: Sentence, part: Part) -> list[Named]:
@@ -96,8 +96,8 @@ def part_features(templates: PartTemplates, x: Sentence, part: Part) -> list[Nam
     if kind == "siblings":
         h, right, m, s = nodes
         return sibling_names(columns, templates, h, m, s, right)
-    found, names = feature_parts(columns, templates.arcs, *nodes), feature_names(columns, templates.arcs, *nodes)
-    return [(template.text, name) for (template, _), name in zip(found, names, strict=True)]
+    features, names = feature_parts(columns, templates.arcs, *nodes), feature_names(columns, templates.arcs, *nodes)
+    return [(template.text, name) for (template, _), name in zip(features, names, strict=True)]
 
 
 class PlainParts:
@@ -146,7 +146,7 @@ class PlainParts:
         return np.bincount(numbers, minlength=len(self.numbers)).astype(float)
 
     def scores(self, x: Sentence, w: Floats) -> dict[Part, float]:
-        """Of all parts."""
+        """The score of each part."""
         return {part: float(w[numbers].sum()) for part, numbers in self.parts(x).items()}
 
     def argmax(self, x: Sentence, w: Floats) -> tuple[int, ...]:
@@ -161,5 +161,5 @@ class PlainParts:
     def outputs(self, x: Sentence) -> Iterable[tuple[int, ...]]:
         """The trees of candidates."""
         allowed = [set(self.candidates(x, m)) for m in range(1, len(x) + 1)]
-        every = trees(len(x), self.projective, self.one_root)
-        return (y for y in every if all(h in heads for h, heads in zip(y, allowed, strict=True)))
+        all_trees = trees(len(x), self.projective, self.one_root)
+        return (y for y in all_trees if all(h in heads for h, heads in zip(y, allowed, strict=True)))

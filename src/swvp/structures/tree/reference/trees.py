@@ -1,4 +1,4 @@
-"""Owns the definitions of dependency trees in plain Python: which heads are a tree, all trees, the best one.
+"""The definitions of dependency trees in plain Python: which heads are a tree, all trees, the best one.
 
 A sentence has the words 1, …, n and the root 0; heads[m - 1] is the head of word m. Heads are a tree if each word
 comes from the root by following arcs. A tree is projective if no two arcs cross, those of the root among them.

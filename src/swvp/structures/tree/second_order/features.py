@@ -1,8 +1,8 @@
-"""Owns the features of second-order parts: their keys and their scores.
+"""The features of second-order parts: their keys and their scores.
 
 The features of a part are those of its two or three sides, made as in `first_order.features`: the key of a template of
-three sides is the exclusive or of what it sees of each. What a part of siblings (h, m, s) has of m and s alone, and one
-of grandparents (g, h, m) of g and m, does not depend on h: it is summed once for each pair of words.
+three sides is the exclusive or of the keys of its sides. The features of m and s in a part of siblings (h, m, s), and
+of g and m in a grandparent part (g, h, m), do not depend on h. They are summed once for each pair of words.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swvp.compiled import inlined, inner, pasted
+from swvp.compiled import inlined, inlined_source, inner
 from swvp.features.grammar import Atom, Slot
 from swvp.features.part_templates import PartTemplates, Triple
 from swvp.structures.tree.encoding import (
@@ -26,11 +26,19 @@ from swvp.structures.tree.encoding import (
     slots_of,
     tables_of,
 )
-from swvp.structures.tree.first_order.features import Room, arc_keys, new_room, place, score_marked, side_keys, stirred
+from swvp.structures.tree.first_order.features import (
+    ArcBuffers,
+    arc_keys,
+    new_arc_buffers,
+    place,
+    score_marked,
+    scrambled,
+    side_keys,
+)
 from swvp.structures.tree.second_order.parts import Candidates, Parts, grandparent, lay_out, new_parts, siblings
 from swvp.types import Keys
 
-__all__ = ["PartRoom", "PartTables", "new_part_room", "part_tables", "score_parts"]
+__all__ = ["PartBuffers", "PartTables", "new_part_buffers", "part_tables", "score_parts"]
 
 START, STOP = np.uint64(hashed("\0start")), np.uint64(hashed("\0stop"))
 DIRECTIONS = np.array([hashed(f"\0direction {number}") for number in range(6)], np.uint64)
@@ -46,24 +54,25 @@ class PartTables(NamedTuple):
     grandparents: Sides
 
 
-class PartRoom(NamedTuple):
-    """What is known of the sentence that is looked at.
+class PartBuffers(NamedTuple):
+    """Buffers for one sentence.
 
-    The keys of three sides are [side, v, t] for node v; node n + 1 is START, n + 2 STOP. `found` is for the
-    keys of the features of one part.
+    The keys of three sides are [side, v, t] for node v; node n + 1 is START, n + 2 STOP. `features` are the keys of the
+    features of one part.
     """
 
     parts: Parts
-    arcs: Room
-    sibling_pairs: Room
-    grandparent_pairs: Room
+    arcs: ArcBuffers
+    sibling_pairs: ArcBuffers
+    grandparent_pairs: ArcBuffers
     siblings: Keys
     grandparents: Keys
-    found: Keys
+    features: Keys
 
 
 def near_of(template: Triple) -> Atom | None:
-    """The atom whose values are next to each other: one of few values, of a side without words if there is one."""
+    """The atom that is not scrambled (see `swvp.structures.tree.encoding`): one of few values, if possible of a side
+    without words."""
     few = [atom for atom in template.atoms if atom.column in FEW_VALUES and not atom.function]
     of_words = {atom.side for atom in template.atoms if atom not in few}
     return min(reversed(few), key=lambda atom: (atom.side in of_words, abs(atom.offset)), default=None)
@@ -92,20 +101,22 @@ def part_tables(templates: PartTemplates, others: Sequence[Template] = ()) -> tu
     )
 
 
-def new_part_room(tables: PartTables, nodes: Nodes, candidates: Candidates) -> PartRoom:
-    """Room for the sentences of `nodes`."""
+def new_part_buffers(tables: PartTables, nodes: Nodes, candidates: Candidates) -> PartBuffers:
+    """Buffers for the sentences of `nodes`."""
     words = int(np.diff(nodes.starts).max(initial=1)) - 1
-    rooms = [new_room(table, nodes, words) for table in (tables.arcs, tables.sibling_pairs, tables.grandparent_pairs)]
+    pairs = [
+        new_arc_buffers(table, nodes, words) for table in (tables.arcs, tables.sibling_pairs, tables.grandparent_pairs)
+    ]
     three = [np.zeros((3, words + 3, len(table.salts)), np.uint64) for table in (tables.siblings, tables.grandparents)]
-    longest = max(len(room.found) for room in rooms) + max(keys.shape[2] for keys in three)
-    return PartRoom(
+    longest = max(len(each.features) for each in pairs) + max(keys.shape[2] for keys in three)
+    return PartBuffers(
         parts=new_parts(candidates, nodes.starts),
-        arcs=rooms[0],
-        sibling_pairs=rooms[1],
-        grandparent_pairs=rooms[2],
+        arcs=pairs[0],
+        sibling_pairs=pairs[1],
+        grandparent_pairs=pairs[2],
         siblings=three[0],
         grandparents=three[1],
-        found=np.zeros(longest, np.uint64),
+        features=np.zeros(longest, np.uint64),
     )
 
 
@@ -117,8 +128,8 @@ def triple_keys(atoms, first, n, outside, table, keys):
             atoms, first, n, outside, table.sides, table.lengths, table.multiple, table.near, table.salts, side, keys
         )
         for t in range(len(table.salts)):
-            keys[side, n + 1, t] = stirred(table.salts[t, side] ^ START)
-            keys[side, n + 2, t] = stirred(table.salts[t, side] ^ STOP)
+            keys[side, n + 1, t] = scrambled(table.salts[t, side] ^ START)
+            keys[side, n + 2, t] = scrambled(table.salts[t, side] ^ STOP)
 
 
 @inner
@@ -128,37 +139,37 @@ def mark(scores, n):
             scores[h, m] = -np.inf
 
 
-@pasted
-def score_arc_parts(nodes, tables, first, n, w, owners, room, parts):
-    mark(room.scores, n)
+@inlined_source
+def score_arc_parts(nodes, tables, first, n, w, owners, buffers, parts):
+    mark(buffers.scores, n)
     for a in range(parts.arcs[n + 1]):
-        room.scores[parts.heads[a], parts.modifiers[a]] = 0.0
-    score_marked(nodes, tables, first, n, w, owners, room)
+        buffers.scores[parts.heads[a], parts.modifiers[a]] = 0.0
+    score_marked(nodes, tables, first, n, w, owners, buffers)
     for a in range(parts.arcs[n + 1]):
-        parts.arc_scores[a] = room.scores[parts.heads[a], parts.modifiers[a]]
+        parts.arc_scores[a] = buffers.scores[parts.heads[a], parts.modifiers[a]]
 
 
-@pasted
-def score_sibling_pairs(nodes, tables, first, n, w, owners, room, parts):
-    mark(room.scores, n)
+@inlined_source
+def score_sibling_pairs(nodes, tables, first, n, w, owners, buffers, parts):
+    mark(buffers.scores, n)
     if len(tables.salts) > 0:
         for c in range(2 * n + 2):
             for p in range(parts.chains[c], parts.chains[c + 1]):
                 for q in range(p + 1, parts.chains[c + 1]):
-                    room.scores[parts.modifiers[parts.chain[p]], parts.modifiers[parts.chain[q]]] = 0.0
-        score_marked(nodes, tables, first, n, w, owners, room)
+                    buffers.scores[parts.modifiers[parts.chain[p]], parts.modifiers[parts.chain[q]]] = 0.0
+        score_marked(nodes, tables, first, n, w, owners, buffers)
 
 
-@pasted
-def score_grandparent_pairs(nodes, tables, first, n, w, owners, room, parts):
-    mark(room.scores, n)
+@inlined_source
+def score_grandparent_pairs(nodes, tables, first, n, w, owners, buffers, parts):
+    mark(buffers.scores, n)
     if len(tables.salts) > 0:
         for a in range(parts.arcs[n + 1]):
             h, m = parts.heads[a], parts.modifiers[a]
             for b in range(parts.arcs[h], parts.arcs[h + 1]):
                 if parts.heads[b] != m:
-                    room.scores[parts.heads[b], m] = 0.0
-        score_marked(nodes, tables, first, n, w, owners, room)
+                    buffers.scores[parts.heads[b], m] = 0.0
+        score_marked(nodes, tables, first, n, w, owners, buffers)
 
 
 @inlined
@@ -217,30 +228,30 @@ def score_grandparents(n, w, owners, keys, pairs, parts):
             parts.grandparent_scores[grandparent(parts, a, b)] = score
 
 
-@pasted
-def score_parts(nodes, tables, candidates, i, w, owners, room):
+@inlined_source
+def score_parts(nodes, tables, candidates, i, w, owners, buffers):
     """Lay out the parts of sentence i and write their scores; return its length."""
     first = nodes.starts[i]
     n = nodes.starts[i + 1] - first - 1
-    parts = room.parts
+    parts = buffers.parts
     lay_out(candidates, first - i, n, parts)
-    score_arc_parts(nodes, tables.arcs, first, n, w, owners, room.arcs, parts)
-    score_sibling_pairs(nodes, tables.sibling_pairs, first, n, w, owners, room.sibling_pairs, parts)
-    score_grandparent_pairs(nodes, tables.grandparent_pairs, first, n, w, owners, room.grandparent_pairs, parts)
+    score_arc_parts(nodes, tables.arcs, first, n, w, owners, buffers.arcs, parts)
+    score_sibling_pairs(nodes, tables.sibling_pairs, first, n, w, owners, buffers.sibling_pairs, parts)
+    score_grandparent_pairs(nodes, tables.grandparent_pairs, first, n, w, owners, buffers.grandparent_pairs, parts)
     outside = tables.arcs.outside
-    triple_keys(nodes.atoms, first, n, outside, tables.siblings, room.siblings)
-    triple_keys(nodes.atoms, first, n, outside, tables.grandparents, room.grandparents)
-    score_siblings(n, w, owners, room.siblings, room.sibling_pairs.scores, parts)
-    score_grandparents(n, w, owners, room.grandparents, room.grandparent_pairs.scores, parts)
+    triple_keys(nodes.atoms, first, n, outside, tables.siblings, buffers.siblings)
+    triple_keys(nodes.atoms, first, n, outside, tables.grandparents, buffers.grandparents)
+    score_siblings(n, w, owners, buffers.siblings, buffers.sibling_pairs.scores, parts)
+    score_grandparents(n, w, owners, buffers.grandparents, buffers.grandparent_pairs.scores, parts)
     return n
 
 
-@pasted
-def add_pair(nodes, tables, first, h, m, room, out, size):
-    """Write the keys of the features of a pair after the first `size`; return how many there are then."""
+@inlined_source
+def add_pair(nodes, tables, first, h, m, buffers, out, size):
+    """Write the keys of the features of a pair after the first `size`; return their number so far."""
     if len(tables.salts) == 0:
         return size
-    return size + arc_keys(nodes, tables, first, h, m, room, out[size:])
+    return size + arc_keys(nodes, tables, first, h, m, buffers, out[size:])
 
 
 @inlined
@@ -250,20 +261,20 @@ def add_triples(one, two, three, direction, out):
     return len(one)
 
 
-@pasted
-def sibling_keys(nodes, tables, first, n, c, i, j, room):
-    """Write the keys of all features of the siblings of ranks i and j of chain c; return how many there are."""
-    m, s = node_of(room.parts, c, n, i), node_of(room.parts, c, n, j)
-    keys = room.siblings
-    size = add_triples(keys[0, c // 2], keys[1, m], keys[2, s], DIRECTIONS[c % 2], room.found)
+@inlined_source
+def sibling_keys(nodes, tables, first, n, c, i, j, buffers):
+    """Write the keys of all features of the siblings of ranks i and j of chain c; return their number."""
+    m, s = node_of(buffers.parts, c, n, i), node_of(buffers.parts, c, n, j)
+    keys = buffers.siblings
+    size = add_triples(keys[0, c // 2], keys[1, m], keys[2, s], DIRECTIONS[c % 2], buffers.features)
     if m > n or s > n:
         return size
-    return add_pair(nodes, tables.sibling_pairs, first, m, s, room.sibling_pairs, room.found, size)
+    return add_pair(nodes, tables.sibling_pairs, first, m, s, buffers.sibling_pairs, buffers.features, size)
 
 
-@pasted
-def grandparent_keys(nodes, tables, first, g, h, m, room):
-    """Write the keys of all features of a grandparent part; return how many there are."""
-    keys = room.grandparents
-    size = add_triples(keys[0, g], keys[1, h], keys[2, m], turn(g, h, m), room.found)
-    return add_pair(nodes, tables.grandparent_pairs, first, g, m, room.grandparent_pairs, room.found, size)
+@inlined_source
+def grandparent_keys(nodes, tables, first, g, h, m, buffers):
+    """Write the keys of all features of a grandparent part; return their number."""
+    keys = buffers.grandparents
+    size = add_triples(keys[0, g], keys[1, h], keys[2, m], turn(g, h, m), buffers.features)
+    return add_pair(nodes, tables.grandparent_pairs, first, g, m, buffers.grandparent_pairs, buffers.features, size)

@@ -1,11 +1,11 @@
-"""Owns the second-order model: φ(x, y) is the sum of the features of the arcs, siblings and grandparents of y.
+"""The second-order model: φ(x, y) is the sum of the features of the arcs, siblings and grandparents of y.
 
-As in `first_order.model`, position k of the label is the head of word k + 1. A mixed assignment changes heads,
-and with each of them the parts that touch it: the siblings on the old and on the new side, and the grandparent parts
-above and below. m^J has its parts whether or not it is a tree, so w·Δφ(x, y, m^J) is the difference of two sums. A
-model for rules with `parts` takes the parts of words instead (`swvp.structures.tree.second_order.word_parts`).
+As in `first_order.model`, position k of the label is the head of word k + 1. A mixed assignment changes heads, and
+with each head the parts that contain it: the siblings at the old and at the new head, and the grandparent parts above
+and below. m^J has its parts whether or not it is a tree, so w·Δφ(x, y, m^J) is the difference of two sums. A model for
+rules with `parts` uses the parts of words instead (`swvp.structures.tree.second_order.word_parts`).
 
-Words have the heads that `candidates` says; while learning, the gold heads are among them.
+The `candidates` are the heads that words may have; during training the gold heads are among them.
 """
 
 from __future__ import annotations
@@ -14,24 +14,29 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swvp.compiled import borrowing, implement, inlined, inner, kernel, pasted
+from swvp.compiled import borrowing, implement, inlined, inlined_source, inner, kernel
 from swvp.structures import operations
-from swvp.structures.tree.decoding.dual_decomposition import DualRoom, best_nonprojective, new_dual_room, rounds_for
-from swvp.structures.tree.decoding.second_order_eisner import ProjectiveRoom, best_projective, new_projective_room
+from swvp.structures.tree.decoding.dual_decomposition import (
+    DualBuffers,
+    best_nonprojective,
+    new_dual_buffers,
+    rounds_for,
+)
+from swvp.structures.tree.decoding.second_order_eisner import ProjectiveBuffers, best_projective, new_projective_buffers
 from swvp.structures.tree.encoding import Nodes
 from swvp.structures.tree.first_order import model as arcs
 from swvp.structures.tree.first_order.features import arc_keys, place
-from swvp.structures.tree.first_order.model import compare, own
+from swvp.structures.tree.first_order.model import claim, compare
 from swvp.structures.tree.second_order.features import (
-    PartRoom,
+    PartBuffers,
     PartTables,
     grandparent_keys,
-    new_part_room,
+    new_part_buffers,
     score_parts,
     sibling_keys,
 )
 from swvp.structures.tree.second_order.parts import Candidates, grandparent, score_heads, siblings
-from swvp.structures.tree.second_order.word_parts import OwnParts, add_own_parts, new_own_parts, own_margins
+from swvp.structures.tree.second_order.word_parts import WordParts, add_word_parts, new_word_parts, word_part_margins
 from swvp.types import Floats, Heads, Ints, Keys
 
 __all__ = ["PartModel", "SecondOrder", "new_part_model", "part_weights", "predict_parts", "score_all_parts"]
@@ -41,7 +46,7 @@ MOST_ITERATIONS = 200
 
 
 class SecondOrder(NamedTuple):
-    """Sentences; `heads` are the gold heads of all words, or empty if there is nothing to learn."""
+    """Sentences; `heads` are the gold heads of all words, or empty for prediction only."""
 
     nodes: Nodes
     tables: PartTables
@@ -53,34 +58,36 @@ class SecondOrder(NamedTuple):
 
 
 class PartModel(NamedTuple):
-    """The weights, Σ clock·update, whose places they are in the exact mode, and room for one sentence.
+    """The weights, their averaging sums, the owners of their slots in the exact mode, and buffers for one sentence.
 
-    `amounts` are those of all parts in an update, `changed` and `changes` the parts in it and their amounts. There is
-    room for one of the decoders, so that only this one is compiled. `own` is there for rules with `parts`.
+    `delayed` is Σ clock·update, as in `ArcModel`. `amounts` are the amounts of all parts in an update; `changed` and
+    `changes` are the parts with an amount other than 0, and these amounts. Only one of the decoders has buffers, `dual`
+    or `spans`, so only this one is compiled. `solved` counts sentences, certainly best trees, and iterations.
+    `word_parts` is for rules with `parts`, else None.
     """
 
     w: Floats
     delayed: Floats
     owners: Keys | None
-    taken: Ints
+    claimed: Ints
     predicted: Ints
     mixed: Ints
     amounts: Floats
     changed: Ints
     changes: Floats
-    room: PartRoom
-    dual: DualRoom | None
-    spans: ProjectiveRoom | None
+    buffers: PartBuffers
+    dual: DualBuffers | None
+    spans: ProjectiveBuffers | None
     solved: Ints
-    own: OwnParts | None
+    word_parts: WordParts | None
 
 
 def new_part_model(
-    problem: SecondOrder, size: int, *, exact: bool = False, w: Floats | None = None, own_parts: bool = False
+    problem: SecondOrder, size: int, *, exact: bool = False, w: Floats | None = None, word_parts: bool = False
 ) -> PartModel:
-    """A model of `size` weights, a power of 2, all 0 or as given; with `own_parts` for rules with `parts`."""
-    room = new_part_room(problem.tables, problem.nodes, problem.candidates)
-    words, parts = len(room.parts.arcs) - 2, room.parts
+    """A model of `size` weights, a power of 2; they are 0 or `w`. With `word_parts` it is for rules with `parts`."""
+    buffers = new_part_buffers(problem.tables, problem.nodes, problem.candidates)
+    words, parts = len(buffers.parts.arcs) - 2, buffers.parts
     scores = (parts.arc_scores, parts.sibling_scores, parts.grandparent_scores)
     most = sum(map(len, scores)) if len(problem.heads) else 0
     shape = problem.candidates, problem.nodes.starts
@@ -88,36 +95,36 @@ def new_part_model(
         w=np.zeros(size) if w is None else w,
         delayed=np.zeros(size if w is None else 0),
         owners=np.zeros(size, np.uint64) if exact else None,
-        taken=np.zeros(1, np.int64),
+        claimed=np.zeros(1, np.int64),
         predicted=np.zeros(words, np.int64),
         mixed=np.zeros(words, np.int64),
         amounts=np.zeros(most),
         changed=np.zeros((most, 4), np.int64),
         changes=np.zeros(most),
-        room=room,
-        dual=None if problem.projective else new_dual_room(*shape),
-        spans=new_projective_room(*shape) if problem.projective else None,
+        buffers=buffers,
+        dual=None if problem.projective else new_dual_buffers(*shape),
+        spans=new_projective_buffers(*shape) if problem.projective else None,
         solved=np.zeros(3, np.int64),
-        own=new_own_parts(words) if own_parts else None,
+        word_parts=new_word_parts(words) if word_parts else None,
     )
 
 
-AS_OF_ARCS = {
+SHARED_OPERATIONS = {
     SecondOrder: ("longest", "length", "counts_features", "has_parts", "heads", "labels"),
     PartModel: ("weights", "norm", "averaged_weights", "refresh"),
 }
-"""Operations that are those of first order: sentences are laid out, and weights kept, in the same way."""
+"""Operations with the implementation of first order, since sentences and weights have the same layout."""
 
-for cls, names in AS_OF_ARCS.items():
+for cls, names in SHARED_OPERATIONS.items():
     for name in names:
         implement(getattr(operations, name), cls)(getattr(arcs, name))
 
 
-@pasted
+@inlined_source
 def predict_one(problem, model, i):
-    """Keep the best tree of sentence i, its gold arcs worth less by the margin; return its length."""
-    parts = model.room.parts
-    n = score_parts(problem.nodes, problem.tables, problem.candidates, i, model.w, model.owners, model.room)
+    """Write the best tree of sentence i, its gold arcs lowered by the margin, to model.predicted; return its length."""
+    parts = model.buffers.parts
+    n = score_parts(problem.nodes, problem.tables, problem.candidates, i, model.w, model.owners, model.buffers)
     if problem.margin > 0:
         start = problem.nodes.starts[i] - i
         for k in range(n):
@@ -128,7 +135,7 @@ def predict_one(problem, model, i):
 
 @inner
 def decode(parts, n, one_root, dual, spans, predicted, solved):
-    """Keep the best tree for the scores of the parts; count whether it certainly is the best."""
+    """Write the best tree for the scores of the parts to `predicted`, and count in `solved`."""
     solved[0] += 1
     if dual is not None:
         most = rounds_for(parts, n, MOST_ITERATIONS)
@@ -161,15 +168,15 @@ def mix(heads, start, n, predicted, first, end, positions, mixed):
 def margins(problem, model, i, starts, positions, count, out):
     start = problem.nodes.starts[i] - i
     n = problem.nodes.starts[i + 1] - problem.nodes.starts[i] - 1
-    margins_of(model.room.parts, n, problem.heads, start, model, model.own, starts, positions, count, out)
+    margins_of(model.buffers.parts, n, problem.heads, start, model, model.word_parts, starts, positions, count, out)
 
 
 @inner
-def margins_of(parts, n, heads, start, model, own, starts, positions, count, out):
-    """The same, of the parts of words if there is `own`, else of mixed heads; only one of them is compiled."""
-    if own is not None:
+def margins_of(parts, n, heads, start, model, word_parts, starts, positions, count, out):
+    """Write the margins of the sets: of parts of words with `word_parts`, else of mixed heads. Only one is compiled."""
+    if word_parts is not None:
         mix(heads, start, n, model.predicted, 0, 0, positions, model.mixed)
-        own_margins(parts, n, model.mixed, model.predicted, starts, positions, count, own, out)
+        word_part_margins(parts, n, model.mixed, model.predicted, starts, positions, count, word_parts, out)
     else:
         gold = 0.0
         for j in range(-1, count):
@@ -184,7 +191,7 @@ def margins_of(parts, n, heads, start, model, own, starts, positions, count, out
 
 @inner
 def add_amount(parts, n, heads, amount, amounts):
-    """Add to the amounts of all parts of an assignment: of arcs, then of siblings, then of grandparents."""
+    """Add `amount` to all parts of an assignment; parts are numbered arcs first, then siblings, then grandparents."""
     sibling, grand = len(parts.arc_scores), len(parts.arc_scores) + len(parts.sibling_scores)
     for m in range(1, n + 1):
         h = heads[m - 1]
@@ -202,23 +209,25 @@ def add_amount(parts, n, heads, amount, amounts):
         amounts[sibling + siblings(parts, c, before, parts.chains[c + 1] - parts.chains[c] + 1)] += amount
 
 
-@pasted
+@inlined_source
 def changed_parts(problem, model, i, starts, positions, sets, count, amounts):
-    """Write the parts that Σ_c amounts[c] · Δφ(x, y, m^J) has, and their amounts, into the model; return how many."""
+    """Write the parts of Σ_c amounts[c] · Δφ(x, y, m^J) and their amounts into the model; return their number."""
     start = problem.nodes.starts[i] - i
     n = problem.nodes.starts[i + 1] - problem.nodes.starts[i] - 1
-    add_amounts(model.room.parts, n, problem.heads, start, model, model.own, starts, positions, sets, count, amounts)
-    return collect(model.room.parts, n, model.amounts, model.changed, model.changes)
+    add_amounts(
+        model.buffers.parts, n, problem.heads, start, model, model.word_parts, starts, positions, sets, count, amounts
+    )
+    return collect(model.buffers.parts, n, model.amounts, model.changed, model.changes)
 
 
 @inner
-def add_amounts(parts, n, heads, start, model, own, starts, positions, sets, count, amounts):
-    """Write the amounts of all parts: of the parts of words if there is `own`, else of mixed heads."""
+def add_amounts(parts, n, heads, start, model, word_parts, starts, positions, sets, count, amounts):
+    """Write the amounts of all parts: of parts of words with `word_parts`, else of mixed heads."""
     predicted, mixed, of_parts = model.predicted, model.mixed, model.amounts
     clear(parts, n, of_parts)
-    if own is not None:
+    if word_parts is not None:
         mix(heads, start, n, predicted, 0, 0, positions, mixed)
-        add_own_parts(parts, n, mixed, predicted, starts, positions, sets, count, amounts, own, of_parts)
+        add_word_parts(parts, n, mixed, predicted, starts, positions, sets, count, amounts, word_parts, of_parts)
     else:
         total = 0.0
         for c in range(count):
@@ -246,7 +255,7 @@ def clear(parts, n, amounts):
 
 @inner
 def collect(parts, n, amounts, changed, changes):
-    """Write the parts whose amounts are not 0: kinds and what they are of, and the amounts; return how many."""
+    """Write the parts whose amounts are not 0, as kind and nodes, and the amounts; return their number."""
     sibling, grand = len(parts.arc_scores), len(parts.arc_scores) + len(parts.sibling_scores)
     size = 0
     for a in range(parts.arcs[n + 1]):
@@ -274,39 +283,39 @@ def collect(parts, n, amounts, changed, changes):
 
 
 @inner
-def part_keys(nodes, tables, room, i, kind, x, y, z):
-    """Write the keys of the features of a part of sentence i into room.found; return how many there are."""
+def part_keys(nodes, tables, buffers, i, kind, x, y, z):
+    """Write the keys of the features of a part of sentence i into buffers.features; return their number."""
     first = nodes.starts[i]
     if kind == SIBLINGS:
-        return sibling_keys(nodes, tables, first, nodes.starts[i + 1] - first - 1, x, y, z, room)
+        return sibling_keys(nodes, tables, first, nodes.starts[i + 1] - first - 1, x, y, z, buffers)
     if kind == GRANDPARENT:
-        return grandparent_keys(nodes, tables, first, x, y, z, room)
-    return arc_keys(nodes, tables.arcs, first, x, y, room.arcs, room.found)
+        return grandparent_keys(nodes, tables, first, x, y, z, buffers)
+    return arc_keys(nodes, tables.arcs, first, x, y, buffers.arcs, buffers.features)
 
 
 @borrowing
 def part_weights(problem, model, i, part, out):
-    """Write the weights of the features of a part of the sentence in the room, in the order of their keys; how many."""
+    """Write the weights of the features of a part of the sentence in the buffers; return their number."""
     mask = np.uint64(len(model.w) - 1)
-    size = part_keys(problem.nodes, problem.tables, model.room, i, part[0], part[1], part[2], part[3])
+    size = part_keys(problem.nodes, problem.tables, model.buffers, i, part[0], part[1], part[2], part[3])
     for f in range(size):
-        out[f] = model.w[place(model.room.found[f], model.owners, mask)]
+        out[f] = model.w[place(model.buffers.features[f], model.owners, mask)]
     return size
 
 
 @implement(operations.add, SecondOrder)
 @borrowing
 def add(problem, model, i, starts, positions, sets, count, amounts, clock):
-    w, delayed, owners, keys = model.w, model.delayed, model.owners, model.room.found
+    w, delayed, owners, keys = model.w, model.delayed, model.owners, model.buffers.features
     mask = np.uint64(len(w) - 1)
     size = changed_parts(problem, model, i, starts, positions, sets, count, amounts)
     for p in range(size):
         kind, x = model.changed[p, 0], model.changed[p, 1]
         y, z = model.changed[p, 2], model.changed[p, 3]
         value = model.changes[p]
-        for f in range(part_keys(problem.nodes, problem.tables, model.room, i, kind, x, y, z)):
+        for f in range(part_keys(problem.nodes, problem.tables, model.buffers, i, kind, x, y, z)):
             at = place(keys[f], owners, mask)
-            own(keys[f], at, owners, model.taken)
+            claim(keys[f], at, owners, model.claimed)
             w[at] += value
             delayed[at] += value * clock
 
@@ -314,16 +323,16 @@ def add(problem, model, i, starts, positions, sets, count, amounts, clock):
 @implement(operations.direction, SecondOrder)
 @kernel
 def direction(problem, model, i, starts, positions, sets, count, amounts):
-    owners, keys, mask = model.owners, model.room.found, np.uint64(len(model.w) - 1)
+    owners, keys, mask = model.owners, model.buffers.features, np.uint64(len(model.w) - 1)
     size = changed_parts(problem, model, i, starts, positions, sets, count, amounts)
     features, each = np.empty(size * len(keys), np.int64), np.empty(size * len(keys))
     total = 0
     for p in range(size):
         kind, x = model.changed[p, 0], model.changed[p, 1]
         y, z = model.changed[p, 2], model.changed[p, 3]
-        for f in range(part_keys(problem.nodes, problem.tables, model.room, i, kind, x, y, z)):
+        for f in range(part_keys(problem.nodes, problem.tables, model.buffers, i, kind, x, y, z)):
             at = place(keys[f], owners, mask)
-            own(keys[f], at, owners, model.taken)  # or two new features would seem to be one
+            claim(keys[f], at, owners, model.claimed)  # or two new features would have one slot
             features[total] = at
             each[total] = model.changes[p]
             total += 1
@@ -332,9 +341,9 @@ def direction(problem, model, i, starts, positions, sets, count, amounts):
 
 @borrowing
 def score_all_parts(problem, model, first, end):
-    """Score the parts of the sentences first:end, one after the other; the room keeps those of the last."""
+    """Score the parts of the sentences first:end, one after the other; the buffers hold those of the last one."""
     for i in range(first, end):
-        score_parts(problem.nodes, problem.tables, problem.candidates, i, model.w, model.owners, model.room)
+        score_parts(problem.nodes, problem.tables, problem.candidates, i, model.w, model.owners, model.buffers)
 
 
 @borrowing

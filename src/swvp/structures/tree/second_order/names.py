@@ -1,13 +1,13 @@
-"""Owns the names of the features of second-order parts, as people read them.
+"""The names of the features of second-order parts, as people read them.
 
     h.pos=VERB & m.pos=NOUN & s.pos=ADV, right                      siblings to the right of h
     h.pos=VERB & m.pos=(start) & s.pos=NOUN, left                   the first child to the left
-    h.pos=VERB & m.pos=NOUN & s=(stop), left                        the last one; the template asks nothing of s
+    h.pos=VERB & m.pos=NOUN & s=(stop), left                        the last child; the template has no atom of s
     g.pos=VERB & h.pos=NOUN & m.pos=ADJ, left, between h and g      m is to the left of h
     g.pos=VERB & m.pos=ADJ & distance=2, right                      of a pair: m is to the right of g
 
-This is what a feature is by definition, in plain Python and from strings; `features` beside it has the same
-features in the same order as hashes: those of three sides, then those of two.
+This is the definition of the features, in plain Python and from strings. `features` in the same folder has the same
+features, in the same order, as hashes: those of three sides, then those of two.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ def sibling_names(
     ends = {"m": START} if m is None else {}
     ends |= {"s": STOP} if s is None else {}
     direction = "right" if right else "left"
-    found = triple_names(sentence, templates.siblings, (h, m or 0, s or 0), ends, "siblings", direction)
+    names = triple_names(sentence, templates.siblings, (h, m or 0, s or 0), ends, "siblings", direction)
     if m is not None and s is not None:
-        found += pair_names(sentence, templates.sibling_pairs, m, s, "siblings")
-    return found
+        names += pair_names(sentence, templates.sibling_pairs, m, s, "siblings")
+    return names
 
 
 def grandparent_names(sentence: SentenceColumns, templates: PartTemplates, g: int, h: int, m: int) -> list[Named]:
     """The features of m, its head h and the head g of h."""
     where = {h: "beyond h", m: "between h and g", g: "beyond g"}[sorted((g, h, m))[1]]
     direction = f"{'right' if m > h else 'left'}, {where}"
-    found = triple_names(sentence, templates.grandparents, (g, h, m), {}, "grandparent", direction)
-    return found + pair_names(sentence, templates.grandparent_pairs, g, m, "grandparent")
+    names = triple_names(sentence, templates.grandparents, (g, h, m), {}, "grandparent", direction)
+    return names + pair_names(sentence, templates.grandparent_pairs, g, m, "grandparent")
 
 
 def triple_names(
@@ -55,26 +55,26 @@ def triple_names(
     kind: str,
     direction: str,
 ) -> list[Named]:
-    """Of nodes in the order of the sides; `ends` are those that are no word, seen whatever a template asks of them."""
-    found = []
+    """The names of features of three nodes, in the order of the sides; `ends` are the sides that are START or STOP."""
+    names = []
     for template in templates:
-        parts = told(template, kind)
+        parts = kind_prefix(template, kind)
         for name, atoms, node in zip(KINDS[kind], template.sides, nodes, strict=True):
             if name in ends:
-                parts += [f"{asked}={ends[name]}" for asked in [atom.text for atom in atoms] or [name]]
+                parts += [f"{text}={ends[name]}" for text in [atom.text for atom in atoms] or [name]]
             else:
                 parts += values_of(sentence, atoms, node)[0]
-        found.append((template.text, f"{' & '.join(parts)}, {direction}"))
-    return found
+        names.append((template.text, f"{' & '.join(parts)}, {direction}"))
+    return names
 
 
 def pair_names(
     sentence: SentenceColumns, templates: Iterable[ArcTemplate], first: int, second: int, kind: str
 ) -> list[Named]:
-    """Of two nodes, by templates of arcs; the sides have the names of the part, not those of an arc."""
+    """The names of features of two nodes, by templates of arcs with the sides of the part."""
     direction = "right" if second > first else "left"
     return [
-        (template.text, f"{' & '.join([*told(template, kind), *parts])}, {direction}")
+        (template.text, f"{' & '.join([*kind_prefix(template, kind), *parts])}, {direction}")
         for template, parts in feature_parts(
             sentence, [of_part(template, kind) for template in templates], first, second
         )
@@ -82,7 +82,7 @@ def pair_names(
 
 
 def of_part(template: ArcTemplate, kind: str) -> ArcTemplate:
-    """The template of a pair with the sides that its text has."""
+    """The template of a pair with the sides of its text."""
     first, second = tuple(PAIRS[kind])
     return template._replace(
         head=tuple(atom._replace(side=first) for atom in template.head),
@@ -90,6 +90,6 @@ def of_part(template: ArcTemplate, kind: str) -> ArcTemplate:
     )
 
 
-def told(template: ArcTemplate | Triple, kind: str) -> list[str]:
-    """The kind, where the sides of a template do not tell it."""
+def kind_prefix(template: ArcTemplate | Triple, kind: str) -> list[str]:
+    """The kind of a template whose text starts with it, because it has no side of its own to show it."""
     return [kind] if template.text.split(" & ")[0] == kind else []

@@ -1,6 +1,6 @@
-"""Owns the parts of second-order trees: arcs, consecutive siblings and grandparents, over the heads words may have.
+"""The parts of second-order trees: arcs, consecutive siblings and grandparents, over the candidate heads of words.
 
-The `Candidates` of a treebank are the heads that each of its words may have. They decide the parts of a sentence:
+The `Candidates` of a treebank are the heads that each of its words may have. They determine the parts of a sentence:
 
     arc             (h, m)      for each candidate head h of m
     siblings        (h, m, s)   m and s are children of h on one side of it, with no child in between; m may be START
@@ -8,8 +8,8 @@ The `Candidates` of a treebank are the heads that each of its words may have. Th
     grandparent     (g, h, m)   for each arc (h, m) and each candidate head g of h but m itself; none if h is the root
 
 A chain is one side of a head: chain 2h is the left one of h, 2h + 1 the right one. Its k arcs are ordered from the
-nearest to the farthest; rank 0 is START, ranks 1..k its arcs, k + 1 STOP. In these terms any choice of one head for
-each word has parts, whether it is a tree or not, and its score is the sum of theirs.
+nearest to the farthest; rank 0 is START, ranks 1..k its arcs, k + 1 STOP. So any choice of one head for each
+word has parts, whether it is a tree or not, and its score is the sum of their scores.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Parts(NamedTuple):
 
 
 def new_parts(candidates: Candidates, starts: Ints) -> Parts:
-    """Room for the parts of any of the sentences whose nodes are starts[i]:starts[i + 1]."""
+    """ArcBuffers for the parts of any of the sentences whose nodes are starts[i]:starts[i + 1]."""
     words, arcs, siblings, grandparents = (int(size) for size in measure(candidates, starts))
     return Parts(
         arcs=np.zeros(words + 2, np.int64),
@@ -76,7 +76,7 @@ def new_parts(candidates: Candidates, starts: Ints) -> Parts:
 
 @kernel
 def measure(candidates, starts):
-    """The most words, arcs, siblings and grandparents of a sentence."""
+    """The largest numbers of words, arcs, siblings and grandparents of a sentence."""
     words = arcs = siblings = grandparents = 0
     for i in range(len(starts) - 1):
         n = starts[i + 1] - starts[i] - 1

@@ -1,7 +1,8 @@
-"""Owns the parts of words: the reading of second order in which a sub-structure is made of parts, not of mixed heads.
+"""The parts of words: Δφ of a sub-structure in second order from its parts instead of from mixed heads.
 
-The paper's parser computes its update from parts with a gold and a predicted value, so a word's share of Δφ(x, y, y*)
-is that of its own parts. Here each part that only one of the two trees has belongs to one word with a wrong head:
+The paper's parser computes its update from parts with a gold and a predicted value, so the share of a word in
+Δφ(x, y, y*) is that of its own parts. Here each part that only one of the two trees has belongs to one word with a
+wrong head:
 
     arc (h, m)              m
     grandparent (g, h, m)   m if its head is wrong, else h
@@ -23,10 +24,10 @@ from swvp.compiled import inlined, inner
 from swvp.structures.tree.second_order.parts import grandparent, siblings
 from swvp.types import Floats, Ints
 
-__all__ = ["OwnParts", "add_own_parts", "new_own_parts", "own_margins"]
+__all__ = ["WordParts", "add_word_parts", "new_word_parts", "word_part_margins"]
 
 
-class OwnParts(NamedTuple):
+class WordParts(NamedTuple):
     """Buffers for one sentence: parts that one tree has and the other has not, and numbers for its words.
 
     Part p belongs to word[p] (from 0) and has the number part[p]: arcs, then siblings, then grandparents.
@@ -37,15 +38,15 @@ class OwnParts(NamedTuple):
     of_word: Floats
 
 
-def new_own_parts(words: int) -> OwnParts:
-    """Buffers for sentences of up to so many words."""
+def new_word_parts(words: int) -> WordParts:
+    """Buffers for sentences of at most `words` words."""
     most = 5 * words + 2  # arcs, grandparents, and siblings: one for each child and one for each side
-    return OwnParts(np.zeros(most, np.int64), np.zeros(most, np.int64), np.zeros(words))
+    return WordParts(np.zeros(most, np.int64), np.zeros(most, np.int64), np.zeros(words))
 
 
 @inner
-def differing_parts(parts, n, heads, other, own):
-    """Write the parts that the tree `heads` has and `other` has not, with their words; return how many."""
+def differing_parts(parts, n, heads, other, buffers):
+    """Write the parts that the tree `heads` has and `other` has not, with their words; return their number."""
     sibling, grand = len(parts.arc_scores), len(parts.arc_scores) + len(parts.sibling_scores)
     size = 0
     for m in range(1, n + 1):
@@ -53,11 +54,11 @@ def differing_parts(parts, n, heads, other, own):
         a = parts.arc[h, m]
         wrong = other[m - 1] != h
         if wrong:
-            own.word[size], own.part[size] = m - 1, a
+            buffers.word[size], buffers.part[size] = m - 1, a
             size += 1
         if h > 0 and heads[h - 1] != m and (wrong or other[h - 1] != heads[h - 1]):
-            own.word[size] = m - 1 if wrong else h - 1
-            own.part[size] = grand + grandparent(parts, a, parts.arc[heads[h - 1], h])
+            buffers.word[size] = m - 1 if wrong else h - 1
+            buffers.part[size] = grand + grandparent(parts, a, parts.arc[heads[h - 1], h])
             size += 1
     for c in range(2 * n + 2):
         h = c // 2
@@ -75,7 +76,7 @@ def differing_parts(parts, n, heads, other, own):
             if m > 0 and other[m - 1] != h:
                 word = m
             if word > 0:
-                own.word[size], own.part[size] = word - 1, sibling + siblings(parts, c, before, rank)
+                buffers.word[size], buffers.part[size] = word - 1, sibling + siblings(parts, c, before, rank)
                 size += 1
             before, inner_child, between = rank, m, 0
     return size
@@ -91,31 +92,31 @@ def score_of_part(parts, number):
 
 
 @inner
-def own_margins(parts, n, gold, predicted, starts, positions, count, own, out):
+def word_part_margins(parts, n, gold, predicted, starts, positions, count, buffers, out):
     """Write w·Δφ of each of the `count` sub-structures."""
     for k in range(n):
-        own.of_word[k] = 0.0
+        buffers.of_word[k] = 0.0
     for turn in range(2):
         heads, other = (predicted, gold) if turn else (gold, predicted)
-        for p in range(differing_parts(parts, n, heads, other, own)):
-            score = score_of_part(parts, own.part[p])
-            own.of_word[own.word[p]] += -score if turn else score
+        for p in range(differing_parts(parts, n, heads, other, buffers)):
+            score = score_of_part(parts, buffers.part[p])
+            buffers.of_word[buffers.word[p]] += -score if turn else score
     for j in range(count):
         out[j] = 0.0
         for p in range(starts[j], starts[j + 1]):
-            out[j] += own.of_word[positions[p]]
+            out[j] += buffers.of_word[positions[p]]
 
 
 @inner
-def add_own_parts(parts, n, gold, predicted, starts, positions, sets, count, amounts, own, of_parts):
+def add_word_parts(parts, n, gold, predicted, starts, positions, sets, count, amounts, buffers, of_parts):
     """Add amounts[c] · Δφ of the sub-structure sets[c], for c < count, to the amounts of all parts."""
     for k in range(n):
-        own.of_word[k] = 0.0
+        buffers.of_word[k] = 0.0
     for c in range(count):
         for p in range(starts[sets[c]], starts[sets[c] + 1]):
-            own.of_word[positions[p]] += amounts[c]
+            buffers.of_word[positions[p]] += amounts[c]
     for turn in range(2):
         heads, other = (predicted, gold) if turn else (gold, predicted)
-        for p in range(differing_parts(parts, n, heads, other, own)):
-            amount = own.of_word[own.word[p]]
-            of_parts[own.part[p]] += -amount if turn else amount
+        for p in range(differing_parts(parts, n, heads, other, buffers)):
+            amount = buffers.of_word[buffers.word[p]]
+            of_parts[buffers.part[p]] += -amount if turn else amount

@@ -1,9 +1,9 @@
-"""Owns log Z and the arcs' probabilities of projective trees: Eisner's algorithm with sums for maxima, O(n³).
+"""Log Z and the arcs' probabilities of projective trees: Eisner's algorithm with sums for maxima, O(n³).
 
 The names are those of `eisner`; every value is the logarithm of a sum. The derivative of log Z by an arc's score is
 the arc's probability. On the way back each value hands its own derivative to those it is made of, in proportion.
-Nothing is subtracted, so all is as precise as the logarithms are; columns are scaled to keep those small. Most
-sentences do without logarithms (`inside_outside_products`), which takes a tenth of the time.
+Nothing is subtracted, so the result is as precise as the logarithms; columns are scaled to keep those small. Most
+sentences do not need logarithms (`inside_outside_products`), which takes a tenth of the time.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Owns the probabilities of a sentence's arcs, P(h → m | x), if P(y | x) = exp(score(y)) / Z for each tree y.
+"""The probabilities of the arcs of a sentence, P(h → m | x), if P(y | x) = exp(score(y)) / Z for each tree y.
 
-For all trees by `elimination`, for the projective ones by `inside_outside`.
+`matrix_tree` computes them for all trees, `inside_outside` for the projective ones.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["arc_marginals"]
 def arc_marginals(scores, n, projective, one_root):
     """log Z and P(h → m | x), [h, m], of the trees of n words; with exactly one child of the root if `one_root`.
 
-    Where `projective` is None instead of False, what projective trees need is not compiled. Arcs of -inf have
+    If `projective` is None instead of False, the sums over projective trees are not compiled. Arcs of -inf have
     probability 0. If every tree has one, log Z is -inf and all probabilities are 0.
     """
     marginals = np.zeros((n + 1, n + 1))

@@ -1,4 +1,4 @@
-"""Owns log Z and the arcs' probabilities of all trees: the matrix-tree theorem by eliminating words, O(n³).
+"""Log Z and the arcs' probabilities of all trees: the matrix-tree theorem by eliminating words, O(n³).
 
 With weights W[h, m] = exp(scores[h, m]), Z is a determinant of sums of W. Gaussian elimination on it, written so that
 nothing is subtracted, takes out a word v at a time:
@@ -14,23 +14,24 @@ The derivatives D[h, m] = ∂ log Z / ∂W[h, m] come in the reverse order, and 
     D[h, v] = (1 - Σ_h W[h, v]·e_h / S_v + e_h) / S_v,    without 1 - Σ if S_v is without h.
 
 Z has the relative precision of its sums, so scores that nearly forbid every tree do no harm; the probabilities have an
-absolute one. Each column of W is scaled by its largest weight, or by that of the words; then the root's weights by
-theirs. A weight never falls below what it was. If one that is not 0 is below SMALLEST all the same, or a
-root's above 1 / SMALLEST, all is done again with logarithms: right for every input, and some 20 times slower.
+absolute one. Each column of W is scaled by its largest weight (with one child of the root, by that of the words); then
+the weights of the root by their largest one. No weight ever decreases. If one that is not 0 is below SMALLEST all the
+same, or one of the root above 1 / SMALLEST, everything is computed again with logarithms: right for every input, and
+about 20 times slower.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from swvp.compiled import kernel, pasted
+from swvp.compiled import inlined_source, kernel
 
 __all__ = ["scale", "tree_marginals"]
 
 SMALLEST = 1e-140
 
 
-@pasted
+@inlined_source
 def tree_marginals(scores, n, one_root, marginals):
     """log Z of all trees of n words; writes P(h → m | x) into `marginals`, which is 0 before."""
     scaled, log_z = scale(scores, n, one_root)

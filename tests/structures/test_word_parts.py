@@ -15,7 +15,7 @@ from swvp.learning.perceptron import sweep_of
 from swvp.learning.rule import as_rule
 from swvp.structures import operations
 from swvp.structures.generic import PythonModel, PythonProblem
-from swvp.structures.tree.reference.parts import own_parts, parts_of
+from swvp.structures.tree.reference.parts import parts_of, word_parts
 from swvp.structures.tree.reference.trees import trees
 from swvp.structures.tree.second_order.model import new_part_model
 
@@ -35,7 +35,7 @@ class Told:
         return self.plain.joint_feature(x, y)
 
 
-class OwnParts(PythonProblem):
+class WordParts(PythonProblem):
     """The definition: Δφ by parts of words."""
 
     def difference(self, i, predicted, J):
@@ -43,7 +43,7 @@ class OwnParts(PythonProblem):
         rows = plain.parts(self.X[i])
         total = np.zeros(len(plain.numbers))
         for sign, heads, other in ((1, gold, predicted), (-1, predicted, gold)):
-            for word, parts in own_parts(tuple(heads), tuple(other)).items():
+            for word, parts in word_parts(tuple(heads), tuple(other)).items():
                 if word - 1 in J:
                     for part in parts:
                         np.add.at(total, rows[part], sign)
@@ -56,12 +56,12 @@ class OwnParts(PythonProblem):
 def test_kernels_and_definition_learn_the_same_weights_from_zero(rule, kind):
     rng = np.random.default_rng([RULES.index(rule), 3])
     both = part_treebanks.Both(rng, LINES, share=0.7, lengths=(1, 2, 3, 4, 4, 5), **KINDS[kind])
-    both.model = new_part_model(both.problem, 2**14, exact=True, own_parts=True)
+    both.model = new_part_model(both.problem, 2**14, exact=True, word_parts=True)
     definition = Told(both.plain)
     learnt = PythonModel(np.zeros(len(both.plain.numbers)))
     given = as_rule(rule, beta=float(rng.uniform(0.3, 3)), C=0.3)
     assert given.name == rule
-    sides = ((both.problem, both.model), (OwnParts(definition, both.X, both.Y), learnt))
+    sides = ((both.problem, both.model), (WordParts(definition, both.X, both.Y), learnt))
     runs = [(*sweep_of(given, problem), problem, model, np.zeros(1)) for problem, model in sides]
     counts = np.zeros((2, len(COUNTS)), np.int64)
     for clock in range(4 * len(both.X)):
@@ -78,7 +78,7 @@ def test_kernels_and_definition_learn_the_same_weights_from_zero(rule, kind):
 def test_every_part_that_differs_belongs_to_one_wrong_word(projective):
     every = list(trees(4, projective))
     for gold, predicted in itertools.product(every, every):
-        owned = own_parts(gold, predicted)
+        owned = word_parts(gold, predicted)
         assert set(owned) == {m for m in range(1, 5) if gold[m - 1] != predicted[m - 1]}
         found = sorted(itertools.chain(*owned.values()), key=str)
         assert found == sorted(set(parts_of(gold)) - set(parts_of(predicted)), key=str)
@@ -87,7 +87,7 @@ def test_every_part_that_differs_belongs_to_one_wrong_word(projective):
 def test_margins_of_single_words_add_up_to_that_of_the_prediction():
     rng = np.random.default_rng(5)
     both = part_treebanks.Both(rng, LINES, lengths=(4, 5, 5))
-    both.model = new_part_model(both.problem, 2**14, exact=True, own_parts=True)
+    both.model = new_part_model(both.problem, 2**14, exact=True, word_parts=True)
     both.shake()
     checked = 0
     for i in range(len(both.X)):
