@@ -68,11 +68,11 @@ TURBO_PASSES = 10
 
 def swvp(options):
     """One training and its parses; what it took."""
-    from swvp.cli.predicting import parse
     from swvp.io.files import write_bytes
     from swvp.io.table import read_table
     from swvp.parsing.parser import Parser
     from swvp.parsing.treebank import WITHOUT_HEADS, read_treebank
+    from swvp.pipeline import parse
 
     def learn(path, passes):
         began = CLOCK()

@@ -20,7 +20,7 @@ LAYERS = [
     ["parsing"],
     ["evaluation"],
     ["tagging"],
-    ["estimators", "rules", "theory"],
+    ["estimators", "pipeline", "rules", "theory"],
     ["studies"],
     ["cli"],
     ["__main__"],

@@ -319,7 +319,7 @@ def test_inspect_tells_what_a_parser_is(trained, fine):
     facts = dict(line.split(maxsplit=1) for line in out.decode().splitlines())
     assert err == ""
     assert facts["trees"] == "of any kind, first order (arcs), one root"
-    assert facts["weights"].startswith("16,384, features share by hashing, not 0: ")
+    assert facts["weights"].startswith("16,384, features share weights by hashing, non-zero: ")
     assert facts["rule"] == "a-uniform:mira, margin 1.0"
     assert facts["labels"] == "6: amod, det, nsubj, obj, punct, root"
     assert facts["tags"].startswith("6: ") or facts["tags"].startswith("5: ")
@@ -347,7 +347,7 @@ def test_inspect_explains_a_sentence(trained, fine, refused):
         assert f"{weight:+.3f}" in text
     assert fine("inspect", model, "--explain", "-", "--top", "4", stdin=conllu(NEW).encode())[0] == out
     _, err = fine("inspect", model, "--sentence", "the dog sees")
-    assert err.startswith("note: words without tags (UPOS), with which the parser was trained")
+    assert err.startswith("note: words without tags (UPOS), but the parser was trained with tags")
     assert refused("inspect", model, "--label", "det") == "model: a parser; --label is for taggers"
     assert refused("inspect", model, "--top", "3").startswith("model: a parser, whose hashed weights have no names")
     assert refused("inspect", model, "--sentence", " ") == "--sentence: no word in it"
@@ -358,7 +358,7 @@ def test_inspect_explains_a_sentence(trained, fine, refused):
     assert fine("inspect", "model", "--sentence", "a b")[1] == ""
 
 
-def test_notes_tell_of_development_scores_missing_columns_and_plain_text(fine, refused):
+def test_notes_report_dev_scores_missing_columns_and_plain_text(fine, refused):
     rich = "".join(
         f"{k}\t{word}\t_\t{tag}\t_\tCase=Nom\t{head}\t{label}\t_\t_\n"
         for k, word, tag, head, label in (
@@ -368,12 +368,14 @@ def test_notes_tell_of_development_scores_missing_columns_and_plain_text(fine, r
     )
     Path("train.conllu").write_text(rich)
     err = fine("train", "parser", "train.conllu", "--dev", "train.conllu", "-m", "model", "--hashed", str(2**10))[1]
-    assert "development: UAS 100.00, LAS 100.00, punctuation included" in err
+    assert "dev: UAS 100.00, LAS 100.00, punctuation included" in err
     assert "wrong families" in err
     assert fine("predict", "model", "train.conllu")[1] == ""
     Path("poor.conllu").write_text(rich.replace("Case=Nom", "_"))
-    assert "poor.conllu has no FEATS, with which the parser was trained" in fine("predict", "model", "poor.conllu")[1]
+    assert (
+        "poor.conllu has no FEATS, but the parser was trained with them" in fine("predict", "model", "poor.conllu")[1]
+    )
     Path("plain.txt").write_text("Dogs bark .\n")
     assert refused("predict", "model", "plain.txt") == (
-        "plain.txt: neither CoNLL-U, which has tabs, nor one word a line: 'Dogs bark .'"
+        "plain.txt: neither CoNLL-U, which has tabs, nor one word per line: 'Dogs bark .'"
     )

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from swvp import DependencyParser, SequenceTagger
-from swvp.cli.inspect import described
-from swvp.cli.inspect_parser import described_parser
+from swvp.cli.inspect import described_parser, described_tagger
 from swvp.errors import InputError
 
 from .mutate import mutated
@@ -67,7 +66,7 @@ def ask_tagger(tagger: Any, path: Path) -> list[Callable[[], object]]:
 
     return [
         predict,
-        lambda: described(tagger, path),
+        lambda: described_tagger(tagger, path),
         lambda: str(tagger.top_features()),
         lambda: str(tagger.top_transitions()),
         lambda: str(tagger.explain(X[0])),

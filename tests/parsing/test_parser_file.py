@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from helpers.trees import heads_only, toy
 from swvp import DependencyParser
-from swvp.cli.inspect_parser import described_parser
+from swvp.cli.inspect import described_parser
 from swvp.errors import InputError
 from swvp.io.container import kind_of, read_container, write_container
 from swvp.parsing import parser as parser_module

@@ -223,7 +223,7 @@ def test_from_training_to_scores(fine, refused):
     assert fine("predict", "model", "dev.conllu")[0].decode() == conllu(NEW, NEW_Y)
     out = fine("inspect", "model")[0].decode()
     assert "second order (arcs, siblings, grandparents)" in out
-    assert "a log-linear model keeps at most 16 heads of a word" in out
+    assert "a log-linear model keeps at most 16 heads per word" in out
     assert "difference" in fine("inspect", "model", "--explain", "dev.conllu")[0].decode()
     Path("own.txt").write_text("h.pos & m.pos\nh.pos & m.pos & s.pos\ng.pos & h.pos & m.pos\n")
     fine(*TRAIN, "--features", "own.txt", "--fresh")

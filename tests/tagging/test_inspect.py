@@ -34,11 +34,11 @@ def test_the_summary_tells_what_the_model_is(fine):
     assert err == ""
     facts = dict(line.split(maxsplit=1) for line in out.decode().splitlines())
     assert facts["labels"] == "3: B-NP, B-VP, I-NP"
-    assert facts["attributes"] == f"{tagger.n_attributes_}, weights that are not 0: {np.count_nonzero(tagger.coef_)}"
+    assert facts["attributes"] == f"{tagger.n_attributes_}, non-zero weights: {np.count_nonzero(tagger.coef_)}"
     assert facts["rule"] == "a-wm:segments:sqrt, β = 0.5"
     assert facts["weights"] == "averaged"
     assert facts["constraint"] == "iob2"
-    assert facts["passes"] == f"{len(tagger.history_)}, the weights are those of pass {tagger.best_epoch_}"
+    assert facts["epochs"] == f"{len(tagger.history_)}, the weights are those of epoch {tagger.best_epoch_}"
     assert facts["dev"] == "scores  " + " ".join(f"{100 * score:.2f}" for score in tagger.dev_scores_)
     assert facts["columns"] == "word, pos"
     assert "pos[-1] & pos[0]" in facts["templates"]
@@ -144,7 +144,7 @@ def test_conllu_is_explained_whatever_its_name(fine, refused):
     assert fine("inspect", "pos", "--explain", "other", "--conllu")[0] == expected
     assert fine("inspect", "pos", "--explain", "-", stdin=CONLLU.encode())[0] == expected
     Path("other").write_text("a b\n")
-    assert "other: neither CoNLL-U, which has tabs, nor one word a line: 'a b'" in refused(
+    assert "other: neither CoNLL-U, which has tabs, nor one word per line: 'a b'" in refused(
         "inspect", "pos", "--explain", "other"
     )
 

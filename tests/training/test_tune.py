@@ -57,7 +57,7 @@ def test_the_table_is_sorted_and_the_best_rule_is_the_models(fine):
     rule, beta, score, number = rows[0]
     inspected = fine("inspect", "model", "--top", "0")[0].decode()
     assert re.search(rf"^rule +{re.escape(rule)}{f', β = {beta}' if beta else ''}$", inspected, re.MULTILINE)
-    assert f"the weights are those of pass {number}\n" in inspected
+    assert f"the weights are those of epoch {number}\n" in inspected
     tagger = SequenceTagger.load("model")
     assert round(100 * max(tagger.dev_scores_), 2) == score
     given = ["--rule", rule, *(["--beta", beta] if beta else [])]

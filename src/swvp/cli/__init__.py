@@ -1,4 +1,4 @@
-"""Owns the command line: options in, calls to the library, one line and exit code 2 for input that cannot be used.
+"""The command line: commands parse options, call the library and print. An input error is one line and exit code 2.
 
 Nothing heavy is imported before a command runs, so that help and version answer at once.
 """
@@ -15,7 +15,7 @@ import typer
 from swvp._version import __version__
 from swvp.cli import evaluate, experiment, inspect, predict, train
 from swvp.cli.options import Command
-from swvp.cli.streams import guard_streams, tell
+from swvp.cli.streams import guard_streams, print_message
 from swvp.errors import InputError
 
 __all__ = ["app", "main"]
@@ -43,15 +43,15 @@ def show_version(asked: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and stop.")
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Structured prediction with the Structured Weighted Violations Perceptron."""
 
 
 def show_warning(message: Warning | str, *_: object) -> None:
-    """A warning as a line for people."""
-    tell(f"swvp: note: {message}")
+    """Print a warning of the library as one line."""
+    print_message(f"swvp: note: {message}")
 
 
 def main() -> None:
@@ -64,14 +64,14 @@ def main() -> None:
         finally:
             sys.stdout.flush()
     except InputError as error:
-        tell(f"swvp: {error}")
+        print_message(f"swvp: {error}")
         sys.exit(2)
     except MemoryError as error:
-        tell(f"swvp: not enough memory: {' '.join(str(error).split()) or 'give less data'}")
+        print_message(f"swvp: not enough memory: {' '.join(str(error).split()) or 'give less data'}")
         sys.exit(2)
-    except BrokenPipeError:  # the reader of our output has gone, as in `swvp … | head`
+    except BrokenPipeError:  # the reader has closed the pipe, as in `swvp … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-    except OSError as error:  # what no command expected, as a disk that cannot be read
-        tell(f"swvp: {error.filename or 'error'}: {error.strerror or error}")
+    except OSError as error:  # an error that no command handles, such as a disk that cannot be read
+        print_message(f"swvp: {error.filename or 'error'}: {error.strerror or error}")
         sys.exit(2)

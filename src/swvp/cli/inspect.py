@@ -1,15 +1,26 @@
-"""Owns `swvp inspect`: what a model file holds, and what decides its predictions."""
+"""The command `swvp inspect`: what a model file contains, and why the model predicts what it predicts."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swvp.cli import options
+from swvp.cli.options import MAX_BYTES, Encoding, MaxBytes
+from swvp.cli.streams import print_message
+from swvp.errors import InputError
 
-__all__ = ["EXAMPLES", "inspect", "last_pass", "rule_text"]
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from swvp.parsing.parser import Parser
+    from swvp.parsing.treebank import Treebank
+    from swvp.tables import WeightTable
+    from swvp.tagging.tagger import Tagger
+    from swvp.training.options import TrainingOptions
+
+__all__ = ["EXAMPLES", "described_parser", "described_tagger", "inspect"]
 
 EXAMPLES = """
 Examples:
@@ -25,14 +36,18 @@ Examples:
   swvp inspect parser.swvp --explain test.conllu --top 20
 """
 
+Rows = list[tuple[str, str]]
+"""Lines of a description: a name and its text."""
+
 
 def inspect(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `swvp train` wrote.")],
-    label: Annotated[str | None, typer.Option(help="Show the features of this label only (taggers).")] = None,
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="File that `swvp train` wrote.")],
+    label: Annotated[str | None, typer.Option(help="Taggers: show features of this label only.")] = None,
     top: Annotated[
         int | None,
         typer.Option(
-            help="How many features and transitions to show; of a parser those of the sentence that is explained.",
+            help="Number of features and transitions to show. Parsers: features of the explained sentence.",
+            metavar="N",
             min=0,
             show_default="10; parsers: 0",
         ),
@@ -40,90 +55,234 @@ def inspect(
     sentence: Annotated[
         str | None,
         typer.Option(
-            help="Words between blanks: show what decides their labels or heads (taggers of words only; a parser "
-            "that was trained with tags sees none here)."
+            help="Explain the labels or heads of these words, separated by spaces. For taggers of words only; "
+            "parsers see no tags."
         ),
     ] = None,
     explain: Annotated[
-        str | None, typer.Option(help="The same for the first sentence of a file, or - for standard input.")
+        str | None,
+        typer.Option(help="Explain the first sentence of this file, or - (standard input).", metavar="FILE"),
     ] = None,
-    encoding: Annotated[str, typer.Option(help="Of the file of --explain.")] = "utf-8",
+    encoding: Encoding = "utf-8",
     conllu: Annotated[bool, typer.Option("--conllu", help="The file of --explain is CoNLL-U.")] = False,
-    max_bytes: options.MaxBytes = options.MAX_BYTES,
+    max_bytes: MaxBytes = MAX_BYTES,
 ) -> None:
-    """Show what a model is, its heaviest features, or why it labels or parses a sentence as it does."""
+    """Show what a model contains, or explain a prediction.
+
+    Without --sentence and --explain: the options of the training, its scores, and features with large weights.
+    """
     from swvp.cli.output import new_console
-    from swvp.cli.score_tables import table
-    from swvp.errors import InputError
-    from swvp.escaping import escaped
-    from swvp.io.container import kind_of
-    from swvp.parsing import persistence as parsers
-    from swvp.tables import WeightTable
-    from swvp.tagging.tagger import Tagger
+    from swvp.parsing.parser import Parser
+    from swvp.pipeline import load_model
 
     if sentence is not None and explain is not None:
         raise InputError("--sentence and --explain exclude each other")
-
     console = new_console()
-
-    def show(weights: WeightTable) -> None:
-        console.print(f"\n{escaped(weights.title)}", style="bold")
-        console.print(table(weights.headings, weights.cells(), texts=len(weights.headings) - 1))
-
-    def tell(rows: list[tuple[str, str]]) -> None:
-        for name, text in rows:
-            console.print(f"{name:11} {escaped(text)}", soft_wrap=not console.is_terminal)
-
-    if kind_of(model) == parsers.KIND:
-        from swvp.cli.inspect_parser import described_parser, load_to_inspect, tables_of_sentence
-
-        parser = load_to_inspect(model, label=label, top=top, sentence=sentence, explain=explain)
-        if sentence is None and explain is None:
-            tell(described_parser(parser, model))
-        else:
-            tree, tables = tables_of_sentence(parser, sentence, explain, encoding, top or 0)
-            console.print(tree, soft_wrap=True)
-            for weights in tables:
-                show(weights)
+    loaded = load_model(model)
+    if isinstance(loaded, Parser):
+        check_parser_options(model, label, top, explains=sentence is not None or explain is not None)
+        inspect_parser(console, loaded, model, sentence=sentence, source=explain, encoding=encoding, top=top or 0)
         return
-    tagger = Tagger.load(model)
-    top = 10 if top is None else top
     if sentence is not None:
-        show(tagger.explain(sentence.split()))
-        return
-    if explain is not None:
-        show(explained(tagger, explain, encoding, conllu))
-        return
-    if label is not None:
-        tagger.top_features(label, 0)  # a wrong label is told before anything is shown
-    tell(described(tagger, model))
+        print_weights(console, loaded.explain(sentence.split()))
+    elif explain is not None:
+        print_weights(console, loaded.explain(first_tokens(loaded, explain, encoding, conllu)))
+    else:
+        inspect_tagger(console, loaded, model, label, 10 if top is None else top)
+
+
+def print_weights(console: Console, weights: WeightTable) -> None:
+    from swvp.cli.score_tables import table
+    from swvp.escaping import escaped
+
+    console.print(f"\n{escaped(weights.title)}", style="bold")
+    console.print(table(weights.headings, weights.cells(), texts=len(weights.headings) - 1))
+
+
+def print_rows(console: Console, rows: Rows) -> None:
+    from swvp.escaping import escaped
+
+    for name, text in rows:
+        console.print(f"{name:11} {escaped(text)}", soft_wrap=not console.is_terminal)
+
+
+# ---------------------------------------------------------------- taggers
+
+
+def inspect_tagger(console: Console, tagger: Tagger, path: Path, label: str | None, top: int) -> None:
+    """Print the description of a tagger and its largest weights."""
+    features = tagger.top_features(label, top)  # raises InputError for an unknown label before anything is printed
+    print_rows(console, described_tagger(tagger, path))
     if top:
-        show(tagger.top_features(label, top))
-        show(tagger.top_transitions(top))
+        print_weights(console, features)
+        print_weights(console, tagger.top_transitions(top))
 
 
-def explained(tagger: Any, source: str, encoding: str, conllu: bool) -> Any:
-    """What decides the labels of the first sentence of a file."""
-    from swvp.cli.predicting import read_sentences
+def first_tokens(tagger: Tagger, source: str, encoding: str, conllu: bool) -> list[Any]:
+    """The first sentence of a file, as the tagger takes sentences."""
     from swvp.io.table import is_conllu, read_table
+    from swvp.pipeline import read_words
     from swvp.tagging.columns import layout_for_predicting, read_corpus
 
     layout = layout_for_predicting(tagger)
     if layout.conllu:
-        table = read_sentences(source, encoding)
+        table = read_words(source, encoding)
     else:
         table = read_table(source, encoding=encoding, conllu=conllu or is_conllu(source))
     corpus = read_corpus(table, layout, labelled=False, what="the tagger's training file")
     assert corpus.columns is not None
-    words = [[strings[k] for k in ids] for strings, ids in zip(corpus.columns.strings, corpus.columns.ids, strict=True)]
+    columns = zip(corpus.columns.strings, corpus.columns.ids, strict=True)
+    words = [[strings[k] for k in ids] for strings, ids in columns]
     tokens = list(zip(*words, strict=True))[: corpus.offsets[1]]
-    return tagger.explain([token[0] for token in tokens] if tagger.kind_ == "words" else tokens)
+    return [token[0] for token in tokens] if tagger.kind_ == "words" else tokens
+
+
+def described_tagger(tagger: Tagger, path: Path) -> Rows:
+    """What a tagger's model file contains."""
+    import numpy as np
+
+    from swvp.features.encoder import TemplateEncoder
+
+    weights = int(np.count_nonzero(tagger.coef_))
+    rows = [
+        ("file", file_text(path)),
+        ("labels", f"{len(tagger.classes_)}: {', '.join(map(str, tagger.classes_))}"),
+        ("attributes", f"{tagger.n_attributes_:,}, non-zero weights: {weights:,}"),
+        ("rule", rule_text(tagger)),
+        ("weights", "averaged" if tagger.average else "last"),
+        ("constraint", str(tagger._constraint())),
+        *epoch_rows(tagger, "dev scores"),
+    ]
+    if isinstance(tagger.encoder_, TemplateEncoder):
+        rows.append(("columns", ", ".join(tagger.columns_)))
+        rows.append(("templates", "; ".join(template.text for template in tagger.encoder_.templates)))
+    return rows
+
+
+# ---------------------------------------------------------------- parsers
+
+
+def check_parser_options(path: Path, label: str | None, top: int | None, *, explains: bool) -> None:
+    """Raise InputError if options are for taggers only."""
+    if label is not None:
+        raise InputError(f"{path}: a parser; --label is for taggers")
+    if top is not None and not explains:
+        raise InputError(
+            f"{path}: a parser, whose hashed weights have no names of their own; --top shows those that occur in a "
+            "sentence, given by --explain FILE"
+        )
+
+
+def inspect_parser(
+    console: Console, parser: Parser, path: Path, *, sentence: str | None, source: str | None, encoding: str, top: int
+) -> None:
+    """Print the description of a parser or, of a sentence, the tree, what decides its heads, its largest weights."""
+    if sentence is None and source is None:
+        print_rows(console, described_parser(parser, path))
+        return
+    from swvp.pipeline import lacks_tags
+
+    treebank = one_sentence(sentence, source, encoding)
+    if lacks_tags(parser, treebank):
+        print_message(
+            "note: words without tags (UPOS), but the parser was trained with tags: it parses them badly; "
+            "give tagged words in CoNLL-U, --explain FILE",
+        )
+    tables = [parser.explain(treebank), *([parser.top_features(treebank, top)] if top else [])]
+    console.print(str(parser.predict(treebank)[0]), soft_wrap=True)
+    for weights in tables:
+        print_weights(console, weights)
+
+
+def one_sentence(sentence: str | None, source: str | None, encoding: str) -> Treebank:
+    """The words of a sentence, or the first sentence of a file, as a treebank."""
+    from swvp.parsing.treebank import treebank_of, treebank_of_table
+    from swvp.pipeline import read_words
+
+    if sentence is not None:
+        if not sentence.split():
+            raise InputError("--sentence: no word in it")
+        return treebank_of([sentence.split()])
+    assert source is not None
+    treebank = treebank_of_table(read_words(source, encoding), heads=False)
+    part = treebank.sentence(0)
+    columns = [treebank.words, treebank.lemmas, treebank.upos, treebank.xpos, treebank.feats]
+    rows = [[column.strings[k] for k in column.ids[part].tolist()] for column in columns]
+    return treebank_of([list(zip(*rows, strict=True))])
+
+
+def described_parser(parser: Parser, path: Path) -> Rows:
+    """What a parser's model file contains."""
+    import numpy as np
+
+    weights = int(np.count_nonzero(parser.coef_))
+    sharing = "features share weights by hashing" if parser.owners_ is None else "one for each feature"
+    trees = [
+        "projective" if parser.projective else "of any kind",
+        "first order (arcs)" if parser.order == 1 else "second order (arcs, siblings, grandparents)",
+        "one root" if parser.has_one_root else "several roots",
+    ]
+    tags = parser.ranks_["pos"]
+    return [
+        ("file", file_text(path)),
+        ("trees", ", ".join(trees)),
+        (
+            "weights",
+            f"{len(parser.coef_):,}, {sharing}, non-zero: {weights:,}; {'averaged' if parser.average else 'last'}",
+        ),
+        ("rule", f"{rule_text(parser)}, margin {parser.margin}"),
+        *epoch_rows(parser, "dev UAS"),
+        ("pruning", pruning_text(parser)),
+        ("tags", "none (UPOS is _)" if list(tags) == ["_"] else f"{len(tags)}: {', '.join(tags)}"),
+        ("temperature", f"{parser.temperature_:g}"),
+        *label_rows(parser),
+        ("templates", f"{len(parser.templates_)}: " + "; ".join(template.text for template in parser.templates_)),
+    ]
+
+
+def label_rows(parser: Parser) -> Rows:
+    """The stage of the labels."""
+    import numpy as np
+
+    labeller = parser.labeller_
+    if labeller is None:
+        return [("labels", "not learnt")]
+    rows = [
+        ("labels", f"{len(labeller.classes)}: {', '.join(labeller.classes)}"),
+        ("of labels", f"non-zero weights: {np.count_nonzero(labeller.weights['w']):,}"),
+        ("", f"epochs: {len(parser.label_history_)}"),
+    ]
+    if parser.label_dev_scores_:
+        rows.append(("", f"dev label accuracy: {percents(parser.label_dev_scores_)}"))
+    return rows
+
+
+def pruning_text(parser: Parser) -> str:
+    import numpy as np
+
+    longest = parser.longest_
+    if len(longest) == 1:
+        return "none"
+    known = longest[:-1, 1:-1]
+    text = f"{np.count_nonzero(known):,} of {known.size:,} pairs of tags (with directions) have arcs"
+    if parser.pruner_ is None:
+        return text
+    pruner = parser.pruner_
+    return (
+        f"{text}; a log-linear model keeps at most {pruner.most} heads per word, each at least {pruner.threshold:g} "
+        "times as probable as the best"
+    )
+
+
+# ---------------------------------------------------------------- both
+
+
+def file_text(path: Path) -> str:
+    return f"{path}, {path.stat().st_size / 1e6:.1f} MB"
 
 
 def rule_text(learner: Any) -> str:
-    """The rule and its β, if it has one; the γ of a user's is only a name here."""
-    from swvp.errors import InputError
-
+    """The rule and its β, if it has one; of a user's γ the file has the name only."""
     if learner.rule == "crf":
         return f"crf, l2 = {learner.l2:g}"
     try:
@@ -133,31 +292,18 @@ def rule_text(learner: Any) -> str:
     return f"{rule.name}{f', β = {rule.beta:g}' if rule.uses_beta else ''}"
 
 
-def last_pass(history: Any) -> str:
-    last = history[-1]
-    return f"{last.mistakes:,} of {last.examples:,} sentences wrong, {last.back_offs:,} back-offs"
-
-
-def described(tagger: Any, path: Path) -> list[tuple[str, str]]:
-    """What the file says of itself."""
-    import numpy as np
-
-    encoder = tagger.encoder_
-    weights = int(np.count_nonzero(tagger.coef_))
-    rows = [
-        ("file", f"{path}, {path.stat().st_size / 1e6:.1f} MB"),
-        ("labels", f"{len(tagger.classes_)}: {', '.join(map(str, tagger.classes_))}"),
-        ("attributes", f"{tagger.n_attributes_:,}, weights that are not 0: {weights:,}"),
-        ("rule", rule_text(tagger)),
-        ("weights", "averaged" if tagger.average else "last"),
-        ("constraint", str(tagger._constraint())),
-        ("passes", f"{len(tagger.history_)}, the weights are those of pass {tagger.best_epoch_}"),
-    ]
-    if tagger.dev_scores_:
-        rows.append(("dev scores", " ".join(f"{100 * score:.2f}" for score in tagger.dev_scores_)))
-    if tagger.history_:
-        rows.append(("last pass", last_pass(tagger.history_)))
-    if tagger.kind_ != "features":
-        rows.append(("columns", ", ".join(tagger.columns_)))
-        rows.append(("templates", "; ".join(template.text for template in encoder.templates)))
+def epoch_rows(learner: TrainingOptions, scores: str) -> Rows:
+    """The epochs of the training, their dev scores and the mistakes of the last one."""
+    rows = [("epochs", f"{len(learner.history_)}, the weights are those of epoch {learner.best_epoch_}")]
+    if learner.dev_scores_:
+        rows.append((scores, percents(learner.dev_scores_)))
+    if learner.history_:
+        last = learner.history_[-1]
+        rows.append(
+            ("last epoch", f"{last.mistakes:,} of {last.examples:,} sentences wrong, {last.back_offs:,} back-offs")
+        )
     return rows
+
+
+def percents(scores: list[float]) -> str:
+    return " ".join(f"{100 * score:.2f}" for score in scores)

@@ -1,4 +1,4 @@
-"""Owns where commands write: what people read, on a terminal or not, and results for programs."""
+"""Consoles for people, on a terminal or not, and JSON files for programs."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ OURS = "\n\u2068\u2069"  # line feeds, and the marks around right-to-left words 
 
 
 class EscapingConsole(Console):
-    """A console that escapes what would steer the terminal, in all texts that it shows."""
+    """A console that escapes control characters of the terminal in all texts."""
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print; on standard error a text is a message, of one line."""
+        """Print; a text on standard error becomes one line."""
 
         def shown(item: Any) -> Any:
             if not isinstance(item, str):
@@ -39,7 +39,7 @@ class EscapingConsole(Console):
 
 
 def new_console(*, stderr: bool = False, width: int = 1000) -> Console:
-    """Standard output or standard error; where it is no terminal, as wide as `width`."""
+    """A console on standard output or standard error; `width` is its width where there is no terminal."""
     console = EscapingConsole(stderr=stderr, markup=False, highlight=False, emoji=False)
     if not console.is_terminal:
         console.width = width
@@ -47,7 +47,7 @@ def new_console(*, stderr: bool = False, width: int = 1000) -> Console:
 
 
 def write_json(path: str | Path | None, results: dict[str, Any]) -> bool:
-    """Write results to a file, if one is asked for. Whether that is all: to standard output nothing else goes."""
+    """Write results to a file, if `path` is given; return whether they went to standard output, with nothing else."""
     if path is None:
         return False
     from swvp.io.files import write_bytes

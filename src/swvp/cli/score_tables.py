@@ -1,7 +1,4 @@
-"""Owns the tables of a prediction's scores in the terminal, narrow enough for 60 columns.
-
-Owns the tables of a predicted treebank's scores in the terminal, narrow enough for 60 columns.
-"""
+"""Tables of the scores of labels and of trees in the terminal, at most 60 columns wide."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def print_scores(console: Console, scores: TagScores) -> None:
-    """conlleval's text for phrases, what is right of what, and for other labels a row for each."""
+    """Print conlleval's text for phrases, the accuracies and, for labels that are no phrases, a row for each."""
     if scores.phrases is not None:
         console.print(str(scores.phrases), soft_wrap=True)
         console.print()
@@ -37,7 +34,7 @@ def print_scores(console: Console, scores: TagScores) -> None:
 
 
 def print_labels(console: Console, labels: dict[str, Counts]) -> None:
-    """The labels, those of the most gold tokens first."""
+    """Print the scores of labels, those with the most gold tokens first."""
     frequent = sorted(labels.items(), key=lambda item: (-item[1].gold, item[0]))
     rows = [
         (name, *(f"{100 * share:.2f}" for share in (counts.precision, counts.recall, counts.f1)), f"{counts.gold:,}")
@@ -47,7 +44,7 @@ def print_labels(console: Console, labels: dict[str, Counts]) -> None:
 
 
 def print_confusions(console: Console, confusion: Confusion, most: int) -> None:
-    """The most frequent confusions, with their share of all wrong tokens."""
+    """Print the most frequent confusions, with their share of all wrong tokens."""
     rows = confusion.confusions()
     wrong = sum(count for _, _, count in rows)
     console.print()
@@ -63,7 +60,7 @@ def print_confusions(console: Console, confusion: Confusion, most: int) -> None:
 def print_comparison(
     console: Console, names: tuple[str, str], first: TagScores, second: TagScores, comparison: Comparison
 ) -> None:
-    """Two predictions side by side, and the tests of their difference."""
+    """Print two predictions side by side, and the tests of their difference."""
     console.print()
     for which, name in zip(("first", "second"), names, strict=True):
         console.print(f"{which}: {name}", soft_wrap=True)
@@ -82,7 +79,7 @@ def print_comparison(
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], texts: int = 1, header: bool = True) -> Table:
-    """The first `texts` columns are labels, broken if they are too long; the others are numbers."""
+    """A table whose first `texts` columns are texts, wrapped if they are too long; the others are numbers."""
     result = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold", show_header=header)
     for k, heading in enumerate(headings):
         text = k < texts
@@ -101,7 +98,7 @@ UD_SCORERS = " Labels without subtypes, and CLAS: as conll18_ud_eval.py."
 
 
 def print_trees(console: Console, scores: TreeScores) -> None:
-    """The scores of all tokens, of whole trees, and of groups of tokens."""
+    """Print the scores of all tokens, of whole trees, and of groups of tokens."""
     rows = [
         (name, percent(one.uas), percent(one.las), percent(one.label_accuracy), f"{one.tokens:,}")
         for name, one in scores.attachments()
@@ -122,7 +119,7 @@ def print_trees(console: Console, scores: TreeScores) -> None:
 
 
 def print_rows(console: Console, name: str, rows: Sequence[Row]) -> None:
-    """A table of groups; of labels only the worst."""
+    """Print a table of groups; of labels only those with the most errors."""
     most = MOST_LABELS if name == "label" else len(rows)
     precise = any(row.precision is not None for row in rows)
     headings = [name, "UAS", "LAS", *["precision"] * precise, "gold", "wrong"]
@@ -142,7 +139,7 @@ def print_tree_comparison(
     second: TreeScores,
     comparisons: Sequence[Comparison],
 ) -> None:
-    """Two predictions side by side, and the tests of their differences."""
+    """Print two predictions side by side, and the tests of their differences."""
     console.print()
     for which, name in zip(("first", "second"), names, strict=True):
         console.print(f"{which}: {name}", soft_wrap=True)

@@ -1,7 +1,7 @@
-"""Owns the standard streams of a command: what happens where they are closed or full.
+"""The standard streams of a command, also where they are closed or full.
 
 Results go to standard output: if they cannot be written, the command fails with one line. Messages go to standard
-error: if they cannot be written, they are lost and the command goes on, so a training does not die with its terminal.
+error: if they cannot be written, they are lost, so that training survives its terminal.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from swvp.escaping import one_line
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-__all__ = ["guard_streams", "tell"]
+__all__ = ["guard_streams", "print_message", "tell"]
 
 
 class Output(io.FileIO):
-    """A stream that fails once, with a message for the user; what is written after that is lost."""
+    """A stream that fails once, with a message for the user; later output is lost."""
 
     problem = ""
     failed = False
@@ -33,7 +33,7 @@ class Output(io.FileIO):
             if self.problem:
                 raise OSError(self.problem)
             return super().write(content)
-        except BrokenPipeError:  # the reader had enough, as in `swvp … | head`
+        except BrokenPipeError:  # the reader has closed the pipe, as in `swvp … | head`
             raise
         except OSError as error:
             self.failed = True
@@ -41,7 +41,7 @@ class Output(io.FileIO):
 
 
 class Messages(io.FileIO):
-    """A stream that loses what cannot be written."""
+    """A stream that ignores failed writes."""
 
     def write(self, content: ReadableBuffer, /) -> int:
         try:
@@ -51,8 +51,8 @@ class Messages(io.FileIO):
 
 
 def guard_streams() -> None:
-    """Put guards before standard output and standard error; a terminal that cannot show β shows ?."""
-    while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:  # else the next file would take the place of a closed stream
+    """Replace standard output and standard error by guarded streams; a terminal that cannot show β shows ?."""
+    while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:  # else the next file would get the number of a closed stream
         pass
     os.close(handle)
     if sys.stdout is None:  # closed by the shell: >&-
@@ -68,7 +68,7 @@ def guard_streams() -> None:
 
 
 def is_own(stream: object, handle: int) -> TypeGuard[io.TextIOWrapper]:
-    """Whether a stream is the process's own; not one that a program put there, and not a console of Windows."""
+    """Whether a stream is the process's original one: not a program's replacement, not a console of Windows."""
     if type(stream) is not io.TextIOWrapper:
         return False
     raw = getattr(stream.buffer, "raw", stream.buffer)
@@ -76,7 +76,7 @@ def is_own(stream: object, handle: int) -> TypeGuard[io.TextIOWrapper]:
 
 
 def text_stream(raw: io.FileIO, before: io.TextIOWrapper | None = None) -> io.TextIOWrapper:
-    """A stream for text in place of the one before."""
+    """A text stream on `raw`, with the encoding of the stream that it replaces."""
     return io.TextIOWrapper(
         io.BufferedWriter(raw),
         encoding="utf-8" if before is None else before.encoding,
@@ -86,6 +86,9 @@ def text_stream(raw: io.FileIO, before: io.TextIOWrapper | None = None) -> io.Te
     )
 
 
-def tell(message: str) -> None:
+def print_message(message: str) -> None:
     """Print a message on standard error, as one line."""
     print(one_line(message), file=sys.stderr)
+
+
+tell = print_message

@@ -76,6 +76,10 @@ class TrainingOptions:
         """Set the options `rule` and `beta` to those of a rule that tuning chose."""
         self.rule, self.beta = rule.name, rule.beta
 
+    def use_threads(self, n_jobs: int) -> None:
+        """Set the option `n_jobs`, which changes no result."""
+        self.n_jobs = n_jobs
+
     def _rule(self) -> UpdateRule:
         """The rule with the parts that were given by themselves."""
         given = {name: getattr(self, name) for name in PARTS if getattr(self, name) is not None}

@@ -1,0 +1,72 @@
+"""How many source files a command walks through: a measure of how hard it is to follow.
+
+    python benchmarks/walks.py train tagger train.txt --epochs 1 --model /tmp/model
+
+runs the command and prints the files of swvp that execute a function (modules that are only imported do not count), and
+the calls that lead from another package back up into `cli`. Functions inside compiled kernels are not seen.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections import Counter
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import swvp
+from swvp.cli import main
+
+SOURCE = f"{Path(swvp.__file__).parent}/"
+
+
+class Walk:
+    """Records the files of swvp whose functions are called, and calls from other packages into `cli`."""
+
+    def __init__(self) -> None:
+        self.calls: Counter[str] = Counter()
+        self.returns: Counter[str] = Counter()
+
+    def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
+        name = frame.f_code.co_filename
+        if event != "call" or not name.startswith(SOURCE) or frame.f_code.co_name in ("<module>", "__init_subclass__"):
+            return
+        file = name.removeprefix(SOURCE)
+        self.calls[file] += 1
+        caller = caller_of(frame)
+        if file.startswith("cli/") and caller and not caller.startswith(("cli/", "__main__")):
+            self.returns[f"{caller} -> {file}: {frame.f_code.co_name}"] += 1
+
+
+def caller_of(frame: FrameType) -> str | None:
+    """The file of swvp from which a function is called, perhaps through other libraries."""
+    above = frame.f_back
+    while above is not None:
+        name = above.f_code.co_filename
+        if name.startswith(SOURCE) and above.f_code.co_name != "<module>":
+            return name.removeprefix(SOURCE)
+        above = above.f_back
+    return None
+
+
+def measure(arguments: list[str]) -> Walk:
+    """Run a command and return its walk."""
+    walk = Walk()
+    sys.argv = ["swvp", *arguments]
+    sys.setprofile(walk)
+    try:
+        with contextlib.suppress(SystemExit):
+            main()
+    finally:
+        sys.setprofile(None)
+    return walk
+
+
+if __name__ == "__main__":
+    walk = measure(sys.argv[1:])
+    for file in sorted(walk.calls):
+        print(f"{walk.calls[file]:8,}  {file}")
+    print(f"{len(walk.calls)} files; {sum(walk.returns.values())} calls back into cli:")
+    for text, count in walk.returns.most_common():
+        print(f"{count:8,}  {text}")
