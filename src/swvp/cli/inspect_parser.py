@@ -65,7 +65,7 @@ def described_parser(parser: Any, path: Path) -> list[tuple[str, str]]:
     kind = "each feature its own" if parser.owners_ is not None else "features share by hashing"
     trees = [
         "projective" if parser.projective else "of any kind",
-        "first order (arcs)" if parser.order == 1 else "second order (arcs, siblings, grandparents)",
+        parser.model_.description,
         "one root" if parser.has_one_root else "several roots",
     ]
     rows = [

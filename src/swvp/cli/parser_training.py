@@ -12,15 +12,12 @@ from swvp.cli.exclusive import one_training
 from swvp.cli.output import new_console
 from swvp.cli.training import Run, RunOptions, check_run, kept_pass, tell_unseen
 from swvp.evaluation.trees import evaluate_trees
-from swvp.features.arc_templates import PRESETS, parse_arc_templates
-from swvp.features.part_templates import PART_PRESETS, parse_part_templates
 from swvp.features.templates import read_templates
-from swvp.parsing.parser import MARGIN, Parser, has_one_root, margin_note
-from swvp.parsing.rules import candidates
+from swvp.parsing.options import MARGIN, candidates, has_one_root, margin_note
+from swvp.parsing.parser import Parser
+from swvp.parsing.pruner import Pruner
+from swvp.parsing.tree_model import TreeModel
 from swvp.parsing.treebank import Treebank, read_treebank
-from swvp.structures.tree.first_order.model import predict_all
-from swvp.structures.tree.pruner import learn
-from swvp.structures.tree.second_order.model import predict_parts
 
 __all__ = ["train_parser"]
 
@@ -34,7 +31,8 @@ def train_parser(options: RunOptions, *, order: int, features: str | None, **set
     rule = parser.check()
     tried = candidates(options.rules, options.betas, settings["C"]) if options.tune else []
     check_run(options, patience=settings["patience"])
-    parser.features = None if features is None else read_features(features, order)
+    model_class = parser.model_class
+    parser.features = None if features is None else read_features(features, model_class)
     treebank = read_treebank(options.train, encoding=options.encoding, heads=True)
     dev = None if options.dev is None else read_treebank(options.dev, encoding=options.encoding, heads=True)
     data = [treebank] if dev is None else [treebank, dev]
@@ -45,8 +43,8 @@ def train_parser(options: RunOptions, *, order: int, features: str | None, **set
         messages.print(f"note: {note} (--margin 0)")
     if dev is not None:
         messages.print(described("development", dev))
-    if order == 2 and parser.prune:
-        first = "" if is_on_disk(learn) else "; the first time it also compiles, for some 20 to 60 seconds"
+    if model_class.uses_pruner and parser.prune:
+        first = "" if is_on_disk(Pruner.kernel) else "; the first time it also compiles, for some 20 to 60 seconds"
         messages.print(f"training the pruner{first}")
     training = parser.start(treebank, dev)
     if parser.prune:
@@ -59,10 +57,9 @@ def train_parser(options: RunOptions, *, order: int, features: str | None, **set
     if options.tune:
         training = run.tune(parser, training, tried, **stages)
     else:
-        kernel = predict_all if order == 1 else predict_parts
-        run.train(parser, training, data, kernel=kernel, **stages)
+        run.train(parser, training, data, kernel=model_class.prediction_kernel, **stages)
     parser.finish(training)
-    if order == 2 and dev is not None:
+    if not model_class.searches_exactly and dev is not None:
         messages.print(f"development: {100 * parser.certified(dev):.1f} % of the trees are certainly the best ones")
     if labelled:
         naming = parser.start_labels(treebank, dev)
@@ -74,16 +71,12 @@ def train_parser(options: RunOptions, *, order: int, features: str | None, **set
     run.save(parser, f"{len(parser.templates_)} templates{classes}, {kept_pass(parser)}")
 
 
-def read_features(features: str, order: int) -> str | list[str]:
+def read_features(features: str, model_class: type[TreeModel]) -> str | list[str]:
     """A preset by name, or the templates of a file, which is named if something is wrong with it."""
-    known = PRESETS if order == 1 else PRESETS | PART_PRESETS
-    if features in known:
+    if features in model_class.presets:
         return features
-    lines = read_templates(features, known)
-    if order == 1:
-        parse_arc_templates(lines, where=features)
-    else:
-        parse_part_templates(lines, where=features)
+    lines = read_templates(features, model_class.presets)
+    model_class.check_templates(lines, where=features)
     return lines
 
 

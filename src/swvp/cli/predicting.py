@@ -91,7 +91,7 @@ def parse(parser: Parser, table: Table) -> bytes:
 def tell_long(parser: Parser, treebank: Treebank) -> None:
     """Say that the search for trees of long sentences is bounded."""
     long = int(np.count_nonzero(np.diff(treebank.offsets) > LONG))
-    if long and parser.order == 2 and not parser.projective:
+    if long and parser.search_is_bounded:
         what = "sentence has" if long == 1 else "sentences have"
         tell(
             f"note: {treebank.name}: {long:,} {what} more than {LONG} words: the search for the best tree may be cut "
