@@ -42,7 +42,7 @@ EXPLANATION_COLUMNS = ("word", "head", "score", "second", "its score", "feature"
 
 
 class FirstOrderModel:
-    """Templates of arcs, and which arcs pruning leaves; see `swvp.parsing.tree_model.TreeModel`."""
+    """Templates of arcs, and which arcs pruning leaves; `swvp.parsing.tree_model.TreeModel` documents its methods."""
 
     order: ClassVar[int] = 1
     description: ClassVar[str] = "first order (arcs)"

@@ -15,7 +15,7 @@ from swvp.learning.rule import UpdateRule, as_rule
 from swvp.parsing.first_order import FirstOrderModel
 from swvp.parsing.pruner import DEFAULT_HEADS, Pruner, check_pruning
 from swvp.parsing.second_order import SecondOrderModel
-from swvp.parsing.tree_model import Ranks, TreeKind, TreeModel
+from swvp.parsing.tree_model import MOST_WEIGHTS, Ranks, TreeKind, TreeModel
 from swvp.parsing.treebank import Treebank
 from swvp.structures.exact import GRID, on_grid
 from swvp.training import tune
@@ -23,7 +23,6 @@ from swvp.training.options import TrainingOptions, lines_of
 
 __all__ = [
     "MARGIN",
-    "MOST_WEIGHTS",
     "TREE_BETA",
     "TUNED_BETAS",
     "TUNED_RULES",
@@ -38,7 +37,6 @@ MODELS: dict[int, type[TreeModel]] = {1: FirstOrderModel, 2: SecondOrderModel}
 """The models by `order`. Only `Parser.model_class` chooses among them."""
 
 MARGIN = 1.0
-MOST_WEIGHTS = 2**28
 TREE_BETA = 0.5
 LABEL_RULE = "a-wm:segments:sqrt"
 

@@ -49,7 +49,7 @@ EXPLANATION_COLUMNS = ("word", "head", "second", "wins by", "feature", "differen
 
 
 class SecondOrderModel:
-    """Templates of arcs, siblings and grandparents, and a pruner; see `swvp.parsing.tree_model.TreeModel`."""
+    """Templates of parts, and a pruner of heads; `swvp.parsing.tree_model.TreeModel` documents its methods."""
 
     order: ClassVar[int] = 2
     description: ClassVar[str] = "second order (arcs, siblings, grandparents)"

@@ -23,6 +23,7 @@ from swvp.tables import WeightTable
 from swvp.types import Floats
 
 __all__ = [
+    "MOST_WEIGHTS",
     "NO_HEADS",
     "FeatureWeights",
     "RankedTree",
@@ -44,6 +45,7 @@ RankedTree = tuple[NDArray[np.int32], float]
 NO_HEADS = np.zeros(0, np.int32)
 """The gold heads of a problem from which nothing is learnt."""
 
+MOST_WEIGHTS = 2**28
 ROOT = "0 (root)"
 
 
