@@ -21,7 +21,7 @@ import parsing_rules
 import parsing_speed
 
 from swvp.errors import InputError
-from swvp.parsing.rules import RULES
+from swvp.parsing.options import TUNED_RULES as RULES
 
 
 def whole_number(text: str) -> int:

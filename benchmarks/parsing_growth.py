@@ -47,14 +47,14 @@ def best(function):
 
 def stages(parser, treebank):
     """Milliseconds of each stage for a sentence of the treebank, all of one length, and their heads a word."""
-    from swvp.parsing.features import columns_of
+
     from swvp.structures.tree.second_order.model import SecondOrder, new_part_model, predict_parts, score_all_parts
 
     sentences = treebank.number_of_sentences
-    nodes = parser._encode(treebank, columns_of(treebank))
-    problem = parser._problem(nodes, np.zeros(0, np.int32))
+    nodes = parser.model_.encode(treebank)
+    problem = parser._problem(nodes)
     if not isinstance(problem, SecondOrder):
-        return {"parsing": best(lambda: parser._predict_heads(problem, parser.coef_, parser.owners_)) / sentences}
+        return {"parsing": best(lambda: parser._predict_heads(problem, parser._weights)) / sentences}
     pruning = best(lambda: parser.pruner_.candidates(nodes)) if parser.pruner_ is not None else 0.0
     model = new_part_model(problem, len(parser.coef_), w=parser.coef_)._replace(owners=parser.owners_)
     out = np.zeros(treebank.tokens, np.int32)

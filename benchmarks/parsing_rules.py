@@ -37,8 +37,9 @@ from swvp.compiled import fingerprint
 from swvp.errors import InputError
 from swvp.evaluation.paired import compare_counts
 from swvp.learning.rule import as_rule
-from swvp.parsing.parser import TREE_BETA, Parser
-from swvp.parsing.treebank import read_treebank, some
+from swvp.parsing.options import TREE_BETA
+from swvp.parsing.parser import Parser
+from swvp.parsing.treebank import read_treebank
 
 CSP = "csp"
 HELD_OUT = 0.12
@@ -102,7 +103,7 @@ def run(data, size, rule, seed, settings):
     """One training: its scores, the right words of each test sentence, and what happened in its passes."""
     train, dev, test = data
     order = np.random.default_rng(seed).permutation(train.number_of_sentences)
-    train = some(train, order[:size])
+    train = train.select(order[:size])
     parser = Parser(
         rule=rule_of(rule), epochs=settings["epochs"], margin=margin_of(rule, settings), labels=False, random_state=seed
     )
@@ -155,7 +156,7 @@ def read_folder(folder, encoding):
     if dev is None:
         sentences = np.arange(train.number_of_sentences)
         kept = len(sentences) - round(HELD_OUT * len(sentences))
-        train, dev = some(train, sentences[:kept]), some(train, sentences[kept:])
+        train, dev = train.select(sentences[:kept]), train.select(sentences[kept:])
     return train, dev, test
 
 

@@ -105,7 +105,7 @@ def swvp(options):
     problem = parser._encoded(test)
     speeds = words_per_second(
         test.tokens,
-        heads=lambda: parser._predict_heads(problem, parser.coef_, parser.owners_),
+        heads=lambda: parser._predict_heads(problem, parser._weights),
         file=lambda: from_file_to_file(parser),
     )
     return times | speeds | {"load": load, "size": Path(path).stat().st_size / 1e6}
@@ -237,9 +237,13 @@ def heading(names):
 
 def compare_speed(options, script):
     from swvp.errors import InputError
-    from swvp.parsing.rules import DEFAULT_RULES
+    from swvp.parsing.parser import Parser
 
-    ours = [("swvp", rule, labels) for labels in (False, True) for rule in ("csp", DEFAULT_RULES[options.order])]
+    ours = [
+        ("swvp", rule, labels)
+        for labels in (False, True)
+        for rule in ("csp", Parser(order=options.order).model_class.default_rule)
+    ]
     peers = [("udpipe", "", True)] if options.peer_iterations > 0 else []
     for program, rule, labels in ours:
         tell(f"compiling: {rule}")

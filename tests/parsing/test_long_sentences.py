@@ -6,8 +6,7 @@ import pytest
 
 from helpers.trees import conllu, toy
 from swvp import DependencyParser
-from swvp.parsing import inspection as inspect
-from swvp.parsing import k_best as second_best
+from swvp.parsing import analysis, second_order, solver
 
 X, Y = toy(0, 20)
 NEW, NEW_Y = toy(1, 2)
@@ -15,7 +14,7 @@ NEW, NEW_Y = toy(1, 2)
 
 @pytest.mark.parametrize(("size", "words"), [(1, 1), (271, 271), (272, 270), (2000, 5), (10**6, 1)])
 def test_so_many_words_are_explained_at_once(size, words):
-    assert inspect.words_explained(size) == words
+    assert analysis.words_explained(size) == words
 
 
 def test_the_title_says_how_many_words_are_explained(monkeypatch):
@@ -23,7 +22,7 @@ def test_the_title_says_how_many_words_are_explained(monkeypatch):
     size = len(NEW[0])
     whole = parser.explain(NEW[0])
     assert "words)" not in whole.title
-    monkeypatch.setattr(inspect, "MOST_STEPS", 2 * size**2)
+    monkeypatch.setattr(analysis, "MOST_STEPS", 2 * size**2)
     part = parser.explain(NEW[0])
     assert part.title == f"{whole.title} (the first 2 of {size} words)"
     assert part.rows == [row for row in whole.rows if row[0].split()[0] in ("1", "2")]
@@ -51,19 +50,19 @@ def test_other_trees_of_long_sentences_in_second_order_differ_nearby_only(monkey
     ).fit(X, Y)
     sentence = [word for other in X[:3] for word in other]
     whole = parser.explain(sentence)
-    monkeypatch.setattr(second_best, "LONG", 5)
-    monkeypatch.setattr(inspect, "LONG", 5)
-    monkeypatch.setattr(second_best, "NEAR", 2)
+    monkeypatch.setattr(solver, "LONG", 5)
+    monkeypatch.setattr(second_order, "LONG", 5)
+    monkeypatch.setattr(solver, "NEAR", 2)
     solved = []
-    solve = second_best.OneSentence.solve
+    solve = solver.SentenceSolver.solve
 
     def watch(self, choices):
         solved.append(choices)
         return solve(self, choices)
 
-    monkeypatch.setattr(second_best.OneSentence, "solve", watch)
+    monkeypatch.setattr(solver.SentenceSolver, "solve", watch)
     nearby = parser.explain(sentence)
-    assert nearby.title == f"{whole.title}, which differs within {inspect.NEAR} words"
+    assert nearby.title == f"{whole.title}, which differs within {second_order.NEAR} words"
     assert {row[0]: row[1] for row in nearby.rows} == {row[0]: row[1] for row in whole.rows}
     first, *others = solved
     assert len(others) == len(sentence)

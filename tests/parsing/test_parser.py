@@ -283,7 +283,7 @@ def test_without_pruning_and_with_weights_of_their_own(monkeypatch):
     monkeypatch.setattr(parser_module, "EXACT_SIZE", 2**16)
     exact = parser(hashed=None, prune=False).fit(X, Y)
     assert pairs(exact.predict(NEW)) == NEW_Y
-    assert len(exact.tables_.longest) == 1
+    assert len(exact.longest_) == 1
     assert 0 < np.count_nonzero(exact.owners_) <= 2**15
     assert np.count_nonzero(exact.coef_[exact.owners_ == 0]) == 0
     large = parser(hashed=2**20, prune=False).fit(X, Y)  # hardly any place is shared
@@ -378,7 +378,7 @@ def test_another_number_of_weights_is_refused_and_pruning_can_be_left_out(fitted
     with pytest.raises(InputError, match="hashed is not what the parser was fitted with"):
         other.partial_fit(X, Y)
     assert pairs(other.predict(NEW)) == NEW_Y  # as before
-    assert len(other.set_params(hashed=2**14, prune=False).partial_fit(X, Y).tables_.longest) == 1
+    assert len(other.set_params(hashed=2**14, prune=False).partial_fit(X, Y).longest_) == 1
 
 
 def test_a_fit_forgets_the_batches_before():

@@ -13,7 +13,7 @@ from swvp import DependencyParser
 from swvp.errors import InputError
 from swvp.io.container import read_container, write_container
 from swvp.parsing.input import treebank_from
-from swvp.parsing.k_best import OneSentence
+from swvp.parsing.solver import SentenceSolver
 from swvp.structures.tree.reference.trees import is_tree, trees
 
 X, Y = toy(0, 30, wrong=0.3)
@@ -65,7 +65,7 @@ def test_a_pruner_changes_little_for_easy_sentences(unpruned):
 @pytest.mark.parametrize("k", [1, 7, 1000])
 def test_k_best_trees_are_those_of_all_trees(unpruned, k):
     treebank = treebank_from([SHORT], heads=None)
-    sentence = OneSentence(unpruned, unpruned._encoded(treebank), 0)
+    sentence = SentenceSolver(unpruned._encoded(treebank), unpruned._weights, 0)
     every = {y: sentence.solve([[h] for h in y])[1] for y in trees(len(SHORT))}
     found = unpruned.predict_k_best([SHORT], k)[0]
     expected = sorted(every.values(), reverse=True)[:k]

@@ -12,8 +12,8 @@ from helpers.trees import heads_only, toy
 from swvp.errors import InputError
 from swvp.features.arc_templates import PRESETS, parse_arc_templates
 from swvp.io.memory import Memory
-from swvp.parsing.features import columns_of
-from swvp.parsing.pruner import Pruner, kept
+from swvp.parsing.pruner import Pruner, pruned_candidates
+from swvp.parsing.tree_model import columns_of
 from swvp.parsing.treebank import treebank_of
 from swvp.structures.tree.encoding import encode, ranks_of, slots_of
 from swvp.structures.tree.reference.trees import is_projective, is_tree
@@ -41,7 +41,7 @@ def fitted(seed=0, treebank=None, prune=False, **options):
     ranks = ranks_of(columns_of(treebank))
     nodes = encoded(treebank, pruner, ranks)
     longest = longest_arcs(nodes.kinds, nodes.starts, treebank.trees, len(ranks["pos"]))
-    pruner.look_at(slots_of(pruner.templates), longest if prune else all_allowed())
+    pruner.use_slots(slots_of(pruner.templates), longest if prune else all_allowed())
     return pruner.fit(nodes, treebank.trees, orders=np.random.default_rng(seed)), nodes, ranks
 
 
@@ -59,22 +59,22 @@ def test_it_learns_which_heads_are_right(projective, one_root, prune):
     pruner, nodes, ranks = fitted(prune=prune, projective=projective, one_root=one_root)
     other = data(seed=1)
     unknown = encoded(other, pruner, ranks)
-    result = kept(pruner.candidates(unknown), unknown.starts, other.trees)
+    result = pruned_candidates(pruner.candidates(unknown), unknown.starts, other.trees)
     everything = Pruner(**SMALL, most=1000, threshold=0.0)
     everything.w = pruner.w
-    before = kept(everything.candidates(unknown), unknown.starts, other.trees)
+    before = pruned_candidates(everything.candidates(unknown), unknown.starts, other.trees)
     assert before == (1.0, pytest.approx(before.heads), 1.0)
     assert result.recall == 1.0
     assert result.heads < 0.5 * before.heads
     assert result.share == pytest.approx(result.heads / before.heads)
-    assert kept(pruner.candidates(nodes), nodes.starts, data().trees).recall == 1.0
+    assert pruned_candidates(pruner.candidates(nodes), nodes.starts, data().trees).recall == 1.0
 
 
 def test_what_is_kept_is_counted():
     found = Candidates(np.array([0, 2, 3, 4]), np.array([0, 2, 1, 0], np.int32))
-    assert kept(found, np.array([0, 3, 5]), np.array([2, 0, 0], np.int32)) == (2 / 3, 4 / 3, 4 / 5)
+    assert pruned_candidates(found, np.array([0, 3, 5]), np.array([2, 0, 0], np.int32)) == (2 / 3, 4 / 3, 4 / 5)
     nothing = Candidates(np.zeros(1, np.int64), np.zeros(0, np.int32))
-    assert kept(nothing, np.zeros(1, np.int64), np.zeros(0, np.int32)) == (0.0, 0.0, 0.0)
+    assert pruned_candidates(nothing, np.zeros(1, np.int64), np.zeros(0, np.int32)) == (0.0, 0.0, 0.0)
 
 
 def test_heads_increase_and_every_word_has_one():
@@ -94,8 +94,8 @@ def test_gold_heads_are_put_back():
     chains = treebank_of(X, [[m - 1 for m in range(1, len(x) + 1)] for x in X])
     nodes = encoded(chains, pruner, ranks)
     without, with_gold = pruner.candidates(nodes), pruner.candidates(nodes, chains.trees)
-    assert kept(without, nodes.starts, chains.trees).recall < 1.0
-    assert kept(with_gold, nodes.starts, chains.trees).recall == 1.0
+    assert pruned_candidates(without, nodes.starts, chains.trees).recall < 1.0
+    assert pruned_candidates(with_gold, nodes.starts, chains.trees).recall == 1.0
     for few, more, gold in zip(rows_of(without), rows_of(with_gold), chains.trees.tolist(), strict=True):
         assert more == sorted({*few, gold})
 
@@ -104,7 +104,7 @@ def test_gold_heads_are_put_back():
 def test_the_best_tree_is_kept_whatever_the_rule(projective, one_root):
     pruner, nodes, _ = fitted(projective=projective, one_root=one_root, most=1, threshold=1.0)
     pruner.w = np.random.default_rng(9).normal(size=pruner.size)
-    pruner.look_at(slots_of(pruner.templates), all_allowed())
+    pruner.use_slots(slots_of(pruner.templates), all_allowed())
     rows, trees = rows_of(pruner.candidates(nodes)), 0
     for i in range(len(nodes.starts) - 1):
         first, end = int(nodes.starts[i]) - i, int(nodes.starts[i + 1]) - i - 1
@@ -161,14 +161,14 @@ def test_nodes_of_several_lists_of_templates():
     assert slots != slots_of(pruner.templates)
     shared = encoded(data(), pruner, ranks, slots)
     assert shared.atoms.shape[1] == len(slots)
-    assert same(pruner.look_at(slots, pruner.tables.longest).candidates(shared), expected)
+    assert same(pruner.use_slots(slots, pruner.tables.longest).candidates(shared), expected)
 
 
 @every_kind
 def test_its_file(projective, one_root):
     pruner, nodes, _ = fitted(projective=projective, one_root=one_root, most=4, threshold=0.01)
     meta = json.loads(json.dumps(pruner.meta()))
-    again = Pruner.rebuild(meta, pruner.arrays(), Memory()).look_at(slots_of(pruner.templates), pruner.tables.longest)
+    again = Pruner.rebuild(meta, pruner.arrays(), Memory()).use_slots(slots_of(pruner.templates), pruner.tables.longest)
     assert again.w.tobytes() == pruner.w.tobytes()
     assert again.meta() == pruner.meta()
     assert same(again.candidates(nodes), pruner.candidates(nodes))
@@ -209,7 +209,7 @@ def test_it_goes_on_learning():
     gold, told = data().trees, []
     pruner.fit(nodes, gold, orders=orders(1), epochs=2, watch=lambda _, loss: told.append(loss))
     first = pruner.w.copy()
-    pruner.fit(nodes, gold, orders=orders(2), epochs=1, more=True, watch=lambda _, loss: told.append(loss))
+    pruner.fit(nodes, gold, orders=orders(2), epochs=1, warm_start=True, watch=lambda _, loss: told.append(loss))
     assert told[0] > told[1] > told[2]
     assert not np.array_equal(pruner.w, first)
     pruner.fit(nodes, gold, orders=orders(1), epochs=2)

@@ -9,7 +9,7 @@ from helpers.trees import conllu, toy
 from swvp import DependencyParser
 from swvp.errors import InputError
 from swvp.io.container import read_container, write_container
-from swvp.parsing.parser import has_one_root
+from swvp.parsing.options import has_one_root
 from swvp.parsing.treebank import treebank_of
 
 X, TWO_ROOTS = [["a", "b", "c"]] * 3, [[0, 1, 0]] * 3

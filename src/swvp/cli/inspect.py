@@ -219,7 +219,7 @@ def described_parser(parser: Parser, path: Path) -> Rows:
     sharing = "features share weights by hashing" if parser.owners_ is None else "one for each feature"
     trees = [
         "projective" if parser.projective else "of any kind",
-        "first order (arcs)" if parser.order == 1 else "second order (arcs, siblings, grandparents)",
+        parser.model_.description,
         "one root" if parser.has_one_root else "several roots",
     ]
     tags = parser.ranks_["pos"]

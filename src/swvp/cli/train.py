@@ -335,11 +335,14 @@ def parser(given: ParserOptions) -> None:
     Ctrl-C stops after the current epoch; the same command resumes.
     """
     from swvp.cli.progress import TrainingOutput
-    from swvp.parsing.parser import MARGIN, Parser
+    from swvp.parsing.options import MARGIN
+    from swvp.parsing.parser import Parser
     from swvp.parsing.train import read_features, train_parser
 
     settings = settings_of(given, Parser) | {
-        "features": None if given.features is None else read_features(given.features, given.order),
+        "features": None
+        if given.features is None
+        else read_features(given.features, Parser(order=given.order).model_class),
         "one_root": None if given.several_roots is None else not given.several_roots,
         "hashed": None if given.exact else given.hashed,
         "margin": MARGIN if given.margin is None else given.margin,

@@ -1,1 +1,1 @@
-"""Owns dependency parsing: trees over the words of a sentence."""
+"""Dependency parsing: treebanks, tree models of first and second order, labels, and drawings of trees."""

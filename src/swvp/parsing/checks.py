@@ -1,4 +1,4 @@
-"""Owns what must hold of a treebank: words numbered 1, 2, 3 …, ranges with their words, heads that make trees."""
+"""Checks of a treebank: words are numbered 1, 2, 3 …, ranges cover their words, and heads form trees."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ SHOWN = 8  # words of a cycle
 
 
 def sizes(offsets: Ints) -> Ints:
-    """The length of each sentence."""
+    """Return the number of words of each sentence."""
     return np.diff(offsets)
 
 
 def positions(offsets: Ints) -> Ints:
-    """The number of each token in its sentence, from 1."""
-    result: Ints = np.arange(1, offsets[-1] + 1) - np.repeat(offsets[:-1], sizes(offsets))
-    return result
+    """Return the position of each token in its sentence, from 1."""
+    numbers: Ints = np.arange(1, offsets[-1] + 1) - np.repeat(offsets[:-1], sizes(offsets))
+    return numbers
 
 
 def numbers(column: Column) -> Ints:
-    """The numbers of a column, token by token; -1 where there is none."""
-    known = [int(string) if NUMBER.fullmatch(string) else -1 for string in column.strings]
-    result: Ints = np.array(known, np.int64)[column.ids]
-    return result
+    """Return the number in a column for each token; -1 if it is not a number."""
+    by_string = [int(string) if NUMBER.fullmatch(string) else -1 for string in column.strings]
+    by_token: Ints = np.array(by_string, np.int64)[column.ids]
+    return by_token
 
 
 def first(wrong: NDArray[np.bool_]) -> int | None:
-    """The first token that something is wrong with."""
+    """Return the first token that is marked as wrong, or None."""
     return int(np.argmax(wrong)) if wrong.any() else None
 
 
 def check_ids(table: Table) -> None:
-    """The words of each sentence must be numbered 1, 2, 3 …"""
+    """Raise InputError if the words of a sentence are not numbered 1, 2, 3 …"""
     column = table.column(CONLLU.index("id"))
     expected = positions(table.offsets)
     token = first(numbers(column) != expected)
@@ -57,19 +57,19 @@ def check_ids(table: Table) -> None:
 
 
 def check_ranges(table: Table) -> None:
-    """A range such as 3-4 must be followed by word 3, in a sentence that has a word 4, and ranges must not overlap."""
+    """Raise InputError if a range such as 3-4 is not followed by the words 3 and 4, or if two ranges overlap."""
     text = b"\n" + table.content.tobytes()
     begins = table.fields[:, 0, 0] + 1
     covered = -1  # the last token in a range
     for match in NOT_A_WORD.finditer(text):
         given = match[1]
-        known = NOT_A_WORD_ID.fullmatch(given)
-        if known is not None and known[2] is None:
+        parsed = NOT_A_WORD_ID.fullmatch(given)
+        if parsed is not None and parsed[2] is None:
             continue  # an empty node
-        if known is None:
-            what = f"the ID {given.decode()!r} is no word (1), range (2-3) or empty node (4.1)"
+        if parsed is None:
+            what = f"the ID {given.decode()!r} is not a word (1), a range (2-3) or an empty node (4.1)"
             raise InputError(f"{place_in(table, text, match.start())}: {what}")
-        low, high = int(known[1]), int(known[2])
+        low, high = int(parsed[1]), int(parsed[2])
         token = int(np.searchsorted(begins, match.start()))
         if token <= covered:
             what = f"the range {low}-{high} overlaps the range before it"
@@ -86,13 +86,13 @@ def check_ranges(table: Table) -> None:
 
 
 def place_in(table: Table, text: bytes, at: int) -> str:
-    """The line after the newline at a place of the text, which has one more in front."""
+    """Return file and line of what follows the newline at a place of `text`, which begins with an extra newline."""
     number = text.count(b"\n", 0, at + 1)
     return f"{table.path}:{number}"
 
 
 def heads_of(column: Column, path: str, place: Callable[[int], str]) -> Heads:
-    """The numbers in the column of heads."""
+    """Return the numbers in the column of heads; raise InputError if one is not a number."""
     if column.strings == ["_"]:
         raise InputError(f"{path}: a treebank without heads (_ everywhere); give one with heads")
     heads = numbers(column)
@@ -105,24 +105,24 @@ def heads_of(column: Column, path: str, place: Callable[[int], str]) -> Heads:
 
 
 def check_trees(heads: Heads, offsets: Ints, place: Callable[[int], str]) -> None:
-    """Heads must be other words of the sentence, or 0, and lead to 0 from every word."""
+    """Raise InputError if a head is not another word of the sentence or 0, or if heads form a cycle."""
     size = np.repeat(sizes(offsets), sizes(offsets))
     token = first((heads < 0) | (heads > size))
     if token is not None:
         raise InputError(f"{place(token)}: the head is {heads[token]}, but the sentence has {size[token]} words")
-    own = positions(offsets)
-    token = first(heads == own)
+    position = positions(offsets)
+    token = first(heads == position)
     if token is not None:
-        raise InputError(f"{place(token)}: word {own[token]} is its own head")
-    # every word's ancestor, 2, 4, 8 … steps up; the root is one more token, its own head
+        raise InputError(f"{place(token)}: word {position[token]} is its own head")
+    # the ancestor of each word 2, 4, 8 … steps up; the root is one more token and its own head
     root = len(heads)
-    above = np.append(np.where(heads == 0, root, np.arange(root) - own + heads), root)
+    above = np.append(np.where(heads == 0, root, np.arange(root) - position + heads), root)
     for _ in range(int(size.max(initial=1)).bit_length()):
         above = above[above]
     token = first(above[:-1] != root)
     if token is not None:
-        begin = token - int(own[token])
-        cycle = cycle_above(heads[begin + 1 : begin + 1 + int(size[token])], int(own[token]))
+        begin = token - int(position[token])
+        cycle = cycle_above(heads[begin + 1 : begin + 1 + int(size[token])], int(position[token]))
         shown = [*cycle, cycle[0]] if len(cycle) <= SHOWN else [*cycle[:SHOWN], "…"]
         raise InputError(
             f"{place(begin + cycle[0])}: a cycle of heads, word by word: {' -> '.join(map(str, shown))}; "
@@ -131,7 +131,7 @@ def check_trees(heads: Heads, offsets: Ints, place: Callable[[int], str]) -> Non
 
 
 def cycle_above(heads: Heads, word: int) -> list[int]:
-    """The cycle that the heads of a word lead to, from its first word on."""
+    """Return the cycle that the heads of a word lead to, beginning with its first word."""
     seen: dict[int, None] = {}
     while word not in seen:
         seen[word] = None

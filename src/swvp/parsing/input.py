@@ -1,4 +1,4 @@
-"""Owns what a parser's users give from Python: treebanks, files, texts, or sentences and their heads."""
+"""The X and y of a parser as a treebank: treebanks, files, texts, or sentences and their trees."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from swvp.parsing.tokens import check_lists
 from swvp.parsing.tree import DependencyTree
 from swvp.parsing.treebank import DEPREL, Treebank, read_treebank, treebank_of, treebank_of_table
 
-__all__ = ["Sentences", "treebank_from"]
+__all__ = ["Sentences", "dev_set_from", "treebank_from"]
 
 Sentences = Any
 """A `Treebank`, the text of a CoNLL-U file or its path, or a list of sentences: lists of tokens."""
 
 
 def treebank_from(X: Sentences, y: Any = None, *, heads: bool | None) -> Treebank:
-    """The treebank that a user means; with heads, without, or, if that is None, with them where there are any."""
+    """Return X and y as a treebank: with heads, without, or, if `heads` is None, with heads if X has them."""
     if isinstance(X, (Treebank, str, Path)):
         if y is not None:
             raise InputError("y is for sentences as lists of tokens: a treebank has its own heads")
@@ -34,7 +34,7 @@ def treebank_from(X: Sentences, y: Any = None, *, heads: bool | None) -> Treeban
         raise InputError("y is missing: give the heads of each sentence")
     check_lists("the sentences", X, "sentences")
     if y is None:
-        return treebank_of(X) if len(X) else nothing()
+        return treebank_of(X) if len(X) else empty_treebank()
     check_lists("y", y, "trees, one for each sentence")
     if len(X) != len(y):
         raise InputError(f"X has {len(X)} sentences and y has {len(y)}")
@@ -45,8 +45,13 @@ def treebank_from(X: Sentences, y: Any = None, *, heads: bool | None) -> Treeban
     return treebank_of(X, [tree for tree, _ in trees], [labels for _, labels in trees] if any(labelled) else None)
 
 
+def dev_set_from(dev: Any) -> Treebank | None:
+    """Return the `dev` of `fit`, a treebank or a pair (X, y), as a treebank with heads."""
+    return None if dev is None else treebank_from(*(dev if isinstance(dev, tuple) else (dev,)), heads=True)
+
+
 def with_checked_trees(treebank: Treebank) -> Treebank:
-    """A treebank whose heads must be trees: one that a user made can have any."""
+    """Return a treebank made by a user; raise InputError if its heads are not trees."""
     heads = np.asarray(treebank.trees)
     if heads.shape != (treebank.tokens,) or heads.dtype.kind not in "iu":
         raise InputError(f"{treebank.name}: heads must be whole numbers, one for each of its {treebank.tokens} words")
@@ -55,9 +60,8 @@ def with_checked_trees(treebank: Treebank) -> Treebank:
 
 
 def from_text(X: str | Path, heads: bool | None) -> Treebank:
-    """The treebank of a text or a file, read once; heads that are not wanted for sure may be wrong."""
+    """Return the treebank of a text or a file. If `heads` is None, heads that are not trees are ignored."""
     is_text = isinstance(X, str) and ("\t" in X or "\n" in X)
-
     if heads is not None:
         return Treebank.from_text(str(X), heads=heads) if is_text else read_treebank(X, heads=heads)
     without = Treebank.from_text(str(X), heads=False) if is_text else read_treebank(X, heads=False)
@@ -68,14 +72,14 @@ def from_text(X: str | Path, heads: bool | None) -> Treebank:
         return without
 
 
-def nothing() -> Treebank:
-    """A treebank without sentences, whose trees are none."""
-    none = Column([], np.zeros(0, np.int32))
-    return Treebank(none, none, none, none, none, np.zeros(1, np.int64))
+def empty_treebank() -> Treebank:
+    """Return a treebank without sentences, which only prediction accepts."""
+    empty = Column([], np.zeros(0, np.int32))
+    return Treebank(empty, empty, empty, empty, empty, np.zeros(1, np.int64))
 
 
 def tree_of(tree: Any, number: int) -> tuple[list[Any], list[str] | None]:
-    """The heads of a sentence and its labels: from numbers, from pairs, or from a tree."""
+    """Return the heads and the labels of one item of y: heads, pairs (head, label), or a `DependencyTree`."""
     if isinstance(tree, DependencyTree):
         return list(tree.heads), None if tree.labels is None else list(tree.labels)
     if isinstance(tree, (str, bytes)) or (not isinstance(tree, Sequence) and not hasattr(tree, "__iter__")):

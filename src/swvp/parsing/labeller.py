@@ -1,15 +1,13 @@
-"""Owns the labeller: it gives the arcs of trees their labels (DEPREL), those of one head's children together.
+"""The labeller: it gives the arcs of trees their labels (DEPREL), those of one head's children together.
 
-The labels of the children of a head, from left to right, are a linear chain (`swvp.structures.chain.attributes`): what
-one word is to its head says what its siblings can be.
-
-Owns learning labels batch by batch: a labeller that goes on from the weights and labels of another.
+The labels of the children of a head, from left to right, form a linear chain (`swvp.structures.chain.attributes`): the
+label of one child restricts those of its siblings.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,23 +31,27 @@ from swvp.training.options import in_shares
 from swvp.training.training import Training, Weights, sum_of, weight_names
 from swvp.types import Floats, Ints
 
-__all__ = ["LABEL_ARRAYS", "LabelDevelopment", "Labeller", "more_labels"]
-
-LABEL_ARRAYS = {"label_transitions", *(f"label_{name}" for name in ROW_ARRAYS)}
-"""The names of its arrays in a model file."""
+__all__ = ["DevLabels", "Labeller", "start_batch"]
 
 ROWS = 2**16
 MOST_ROWS = 2**22
 BLOCK = 2000
-"""So many sentences are labelled at once: what is known of them then stays small."""
+"""The number of sentences that are labelled at once, which bounds the memory for their attributes."""
 
 
 class Labeller:
-    """Labels of arcs: `start` makes a training, `finish` takes its weights.
+    """Labels of arcs: `start` makes a training, `finish` uses its weights.
 
-    `features` are templates (see `swvp.features.label_templates`), `rows` how many rows of weights they share,
-    a power of 2.
+    Parameters
+    ----------
+    features : sequence of str, optional
+        Templates; see `swvp.features.label_templates`.
+    rows : int
+        The hash size: the number of rows of weights that the features share, a power of 2.
     """
+
+    ARRAYS = frozenset({"label_transitions", *(f"label_{name}" for name in ROW_ARRAYS)})
+    """The names of its arrays in a model file."""
 
     classes: list[str]
     weights: Weights
@@ -72,42 +74,48 @@ class Labeller:
         average: bool,
         orders: np.random.Generator,
     ) -> Training:
-        """A training on the trees of a treebank; its development score is the label accuracy given the trees."""
-        labels = labels_of(treebank)
-        self.classes = sorted({labels.strings[k] for k in np.unique(labels.ids)})
+        """Return a training on the trees of a treebank; its dev score is the label accuracy on gold trees."""
+        self.classes = classes_of(treebank)
+        return self._training(treebank, dev, rule=rule, average=average, orders=orders)
+
+    def _training(self, treebank: Treebank, dev: Treebank | None = None, **settings: Any) -> Training:
+        """Return a training for the labels in `classes`."""
         trees = self.trees(treebank, treebank.trees)
         chain = trees.chain(0, treebank.number_of_sentences)
-        problem = chain._replace(y=numbered(labels, self.classes)[trees.order].astype(np.uint32))
-        room = int(np.diff(problem.offsets).max())
+        problem = chain._replace(y=class_numbers(labels_of(treebank), self.classes)[trees.order].astype(np.uint32))
+        longest = int(np.diff(problem.offsets).max())
         return Training(
             problem,
-            new_model(self.rows, len(self.classes), room),
-            rule,
+            new_model(self.rows, len(self.classes), longest),
             kind="labels",
             examples=len(problem.offsets) - 1,
-            average=average,
-            orders=orders,
-            dev=None if dev is None else LabelDevelopment(self, dev),
+            dev=None if dev is None else DevLabels(self, dev),
+            **settings,
         )
 
     def finish(self, training: Training) -> None:
-        """Take the weights of a training."""
+        """Use the weights of a training."""
         self.weights = training.result()
 
+    def use_weights(self, weights: Weights) -> Self:
+        """Use these weights."""
+        self.weights = weights
+        return self
+
     def predict(self, treebank: Treebank, heads: NDArray[Any], *, n_jobs: int = 1) -> Column:
-        """The labels of the arcs from these heads."""
+        """Return the best labels of the arcs from these heads."""
         ids = self.trees(treebank, heads).predict(self.weights, n_jobs)
         return Column(list(self.classes), ids.astype(np.int32))
 
     def probabilities(
         self, treebank: Treebank, heads: Heads, labels: Column, *, temperature: float = 1.0, n_jobs: int = 1
     ) -> Floats:
-        """How probable each of these labels is, given the heads; 0 for those that are not known."""
-        chosen = numbered(labels, self.classes)
+        """Return the probability of each of these labels, given the heads; 0 for labels not seen in training."""
+        chosen = class_numbers(labels, self.classes)
         return self.trees(treebank, heads).probabilities(self.weights, temperature, chosen, n_jobs)
 
     def meta(self) -> dict[str, Any]:
-        """What a model file says of it beside the arrays."""
+        """Return its description for a model file."""
         return {
             "labels": self.classes,
             "label_templates": [template.text for template in self.templates],
@@ -115,28 +123,29 @@ class Labeller:
         }
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Its weights, for a model file."""
+        """Return its weights for a model file."""
         return {"label_transitions": self.weights["w_move"]} | {
             f"label_{name}": array for name, array in by_rows(self.weights["w"]).items()
         }
 
     @classmethod
     def rebuild(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]], memory: Memory) -> Labeller:
-        """The labeller of a model file."""
-        found = cls(strings(meta["label_templates"]), meta["label_rows"])
-        found.classes = strings(meta["labels"])
-        labels = len(found.classes)
-        must(len(set(found.classes)) == labels > 0, "labels")
+        """Return the labeller of a model file."""
+        labeller = cls(strings(meta["label_templates"]), meta["label_rows"])
+        labeller.classes = strings(meta["labels"])
+        labels = len(labeller.classes)
+        must(len(set(labeller.classes)) == labels > 0, "labels")
         must(arrays["label_transitions"].shape == (labels + 1, labels + 1), "transitions")
-        of_rows = {name.removeprefix("label_"): array for name, array in arrays.items() if name.startswith("label_")}
-        found.weights = {
-            "w": from_rows(of_rows, found.rows, labels, memory),
-            "w_move": np.array(arrays["label_transitions"], np.float64),
-        }
-        return found
+        row_arrays = {name: arrays[f"label_{name}"] for name in ROW_ARRAYS}
+        return labeller.use_weights(
+            {
+                "w": from_rows(row_arrays, labeller.rows, labels, memory),
+                "w_move": np.array(arrays["label_transitions"], np.float64),
+            }
+        )
 
     def trees(self, treebank: Treebank, heads: Heads) -> Trees:
-        """What is needed to label the arcs from these heads."""
+        """Return trees with these heads, encoded for their labels."""
         offsets = treebank.offsets
         if heads.shape != (treebank.tokens,):
             raise InputError(f"{treebank.tokens} words and heads of shape {heads.shape}: give as many")
@@ -149,7 +158,7 @@ class Labeller:
 
 
 class Trees(NamedTuple):
-    """Given trees: what templates see of their words, and their children (see `children_of`)."""
+    """Trees whose arcs are labelled: their words as templates see them, and their children (see `children_of`)."""
 
     labeller: Labeller
     words: Words
@@ -159,7 +168,7 @@ class Trees(NamedTuple):
     begins: Ints
 
     def chain(self, first: int, end: int) -> AttributeChain:
-        """The chains of the sentences first:end, in the order of their words in `order`, without labels."""
+        """Return the chains of the sentences first:end without labels, their words in the order of `order`."""
         attributes, starts = attributes_of(
             self.words,
             self.labeller.tables,
@@ -175,25 +184,25 @@ class Trees(NamedTuple):
         return AttributeChain(attributes, np.zeros(0), starts, np.zeros(0, np.uint32), np.unique(begins - begins[0]))
 
     def predict(self, weights: Weights, n_jobs: int = 1) -> Ids:
-        """The best labels under some weights, as numbers, by words."""
+        """Return the best label of each word under these weights, as a number."""
         out, labels = np.empty(len(self.order), np.uint32), weights["w"].shape[1]
 
         def fill(first: int, end: int) -> None:
             for a in range(first, end, BLOCK):
                 b = min(a + BLOCK, end)
                 chain = self.chain(a, b)
-                room = int(np.diff(chain.offsets).max())
-                model = new_model(0, labels, room)._replace(w=weights["w"], w_move=weights["w_move"])
+                longest = int(np.diff(chain.offsets).max())
+                model = new_model(0, labels, longest)._replace(w=weights["w"], w_move=weights["w_move"])
                 refresh(model)
-                found = np.empty(len(chain.starts) - 1, np.uint32)
-                predict_all(chain, model, found)
-                out[self.order[self.offsets[a] : self.offsets[b]]] = found
+                labels_in_order = np.empty(len(chain.starts) - 1, np.uint32)
+                predict_all(chain, model, labels_in_order)
+                out[self.order[self.offsets[a] : self.offsets[b]]] = labels_in_order
 
         in_shares(fill, len(self.offsets) - 1, n_jobs)
         return out
 
     def probabilities(self, weights: Weights, temperature: float, chosen: Ints, n_jobs: int = 1) -> Floats:
-        """The probability of one label for each word, by its number; 0 for numbers that are no label's."""
+        """Return the probability of one label for each word, given by its number; 0 if it is not in training."""
         labels = weights["w"].shape[1]
         moves = transitions(weights["w_move"], temperature)
         out = np.zeros(len(self.order))
@@ -204,26 +213,24 @@ class Trees(NamedTuple):
                 chain = self.chain(a, b)
                 words = self.order[self.offsets[a] : self.offsets[b]]
                 gold = np.minimum(chosen[words], labels - 1).astype(np.uint32)
-                room = int(np.diff(chain.offsets).max())
-                found, sums = np.zeros((len(words), labels)), np.zeros((2, len(chain.offsets) - 1))
-                node = np.zeros((room, labels))
+                longest = int(np.diff(chain.offsets).max())
+                marginals, sums = np.zeros((len(words), labels)), np.zeros((2, len(chain.offsets) - 1))
+                scores, buffers = np.zeros((longest, labels)), new_chain_buffers(labels, longest)
                 problem = chain._replace(y=gold)
-                distributions(
-                    problem, weights["w"], moves, node, new_chain_buffers(labels, room), found, sums[0], sums[1]
-                )
-                out[words] = np.where(chosen[words] < labels, found[np.arange(len(words)), gold], 0.0)
+                distributions(problem, weights["w"], moves, scores, buffers, marginals, sums[0], sums[1])
+                out[words] = np.where(chosen[words] < labels, marginals[np.arange(len(words)), gold], 0.0)
 
         in_shares(fill, len(self.offsets) - 1, n_jobs)
         return out
 
 
-class LabelDevelopment:
-    """Held-out trees: the share of words whose label is right, given the trees."""
+class DevLabels:
+    """A dev set of labels: the share of words whose label is right, given the gold trees."""
 
     metric = "label accuracy"
 
     def __init__(self, labeller: Labeller, treebank: Treebank):
-        self.gold = numbered(labels_of(treebank), labeller.classes)
+        self.gold = class_numbers(labels_of(treebank), labeller.classes)
         self.trees = labeller.trees(treebank, treebank.trees)
 
     def score(self, weights: Weights, model: Any) -> float:
@@ -231,19 +238,25 @@ class LabelDevelopment:
 
 
 def labels_of(treebank: Treebank) -> Column:
-    """The labels, which must be there."""
+    """Return the labels of a treebank; raise InputError if it has none."""
     if treebank.labels is None:
         raise InputError(f"{treebank.name}: a treebank without labels; give one with labels")
     return treebank.labels
 
 
-def numbered(labels: Column, classes: Sequence[str]) -> Ints:
-    """Labels as numbers into `classes`; those that are not there are len(classes)."""
+def classes_of(treebank: Treebank) -> list[str]:
+    """Return the labels that occur in a treebank, sorted."""
+    labels = labels_of(treebank)
+    return sorted({labels.strings[k] for k in np.unique(labels.ids)})
+
+
+def class_numbers(labels: Column, classes: Sequence[str]) -> Ints:
+    """Return labels as indices into `classes`; a label that is not there is len(classes)."""
     number = {label: k for k, label in enumerate(classes)}
     return np.array([number.get(label, len(number)) for label in labels.strings], np.int64)[labels.ids]
 
 
-def more_labels(
+def start_batch(
     known: Labeller | None,
     before: Training | None,
     treebank: Treebank,
@@ -251,25 +264,21 @@ def more_labels(
     rule: UpdateRule,
     orders: np.random.Generator,
 ) -> tuple[Labeller, Training]:
-    """A labeller and its training on one more batch; labels that are new come after those known.
+    """Return a labeller and its training on one more batch; new labels come after those of `known`.
 
-    It goes on from the training of the batch before, with its sums for averaging, or from the weights of `known`, which
-    stays as it is.
+    It continues from the training of the batch before, with its averaging sums, or from the weights of `known`, which
+    is not changed.
     """
     if known is None:
         labeller = Labeller()
         return labeller, labeller.start(treebank, rule=rule, average=True, orders=orders)
     labeller = Labeller([template.text for template in known.templates], known.rows)
-    training = labeller.start(treebank, rule=rule, average=True, orders=orders)
-    classes = [*known.classes, *(label for label in labeller.classes if label not in known.classes)]
-    numbers = np.array([classes.index(label) for label in labeller.classes], np.uint32)
-    old = known.weights
+    labeller.classes = [*known.classes, *(label for label in classes_of(treebank) if label not in known.classes)]
+    training = labeller._training(treebank, rule=rule, average=True, orders=orders)
+    weights = known.weights
     if before is not None:
         names = weight_names(before.model)
-        old = {part: getattr(before.model, part) for name in names for part in (name, sum_of(name))}
-        training.clock, training.largest, training.orders = before.clock, before.largest, before.orders
-    problem = training.problem._replace(y=numbers[training.problem.y])
-    model = new_model(labeller.rows, len(classes), int(np.diff(problem.offsets).max()))
-    take_over(model, old, len(known.classes))
-    training.problem, training.model, labeller.classes = problem, model, classes
+        weights = {part: getattr(before.model, part) for name in names for part in (name, sum_of(name))}
+        training.continue_from(before)
+    take_over(training.model, weights, len(known.classes))
     return labeller, training

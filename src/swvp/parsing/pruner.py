@@ -1,8 +1,7 @@
-"""Owns the pruner: which heads each word may have, learnt from trees before a parser of many parts is.
+"""The pruner: a log-linear model of arcs that leaves each word a few heads, trained before a second-order model.
 
-It is a log-linear model of arcs (`swvp.structures.tree.pruner`) with few templates. A word keeps the heads that are
-not much less probable than its best one, and always those of the pruner's own best tree: so there is a tree among what
-is kept.
+Its kernels are in `swvp.structures.tree.pruner`; its templates are few. A word keeps the heads that are not much less
+probable than its best one, and always its head in the pruner's best tree, so that the heads left contain a tree.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from swvp.errors import InputError
 from swvp.features.arc_templates import PRESETS, parse_arc_templates
 from swvp.io.memory import Memory
-from swvp.io.model_files import filled, must, sparse, strings
+from swvp.io.model_files import filled, must, sparse, sparse_names, strings
 from swvp.structures.tree.encoding import Nodes, Slot, Tables, tables_of
 from swvp.structures.tree.first_order.features import ArcBuffers, new_arc_buffers
 from swvp.structures.tree.first_order.model import Heads
@@ -28,32 +27,48 @@ from swvp.structures.tree.tag_pruning import Pruned, all_allowed
 from swvp.training.options import in_shares
 from swvp.types import Floats, Ints
 
-__all__ = ["MOST", "Pruner", "check_pruning", "kept"]
+__all__ = ["DEFAULT_HEADS", "EPOCHS", "Pruner", "check_pruning", "pruned_candidates"]
 
 SIZE = 2**19
 MOST_WEIGHTS = 2**28
 MOST_HEADS = 1000
 EPOCHS = 2
-MOST = 16
-"""Rather a bound than a rule: fewer heads and a lower threshold keep less of the gold trees with as many parts."""
+DEFAULT_HEADS = 16
+"""Mostly the threshold decides: fewer heads and a lower threshold lose more gold arcs for the same number of parts."""
+MOST = DEFAULT_HEADS  # the old name
 
 THRESHOLD, PROJECTIVE_THRESHOLD = 3e-3, 3e-4
-"""Among projective trees probabilities are surer: with both, about as many heads are kept."""
+"""Probabilities of projective trees are sharper: with these two, about the same number of heads is left."""
 RATE = 0.15
 
-Loss = Callable[[int, float], object]
-"""Is told the number of a pass, from 1, and its log-loss per word."""
+LossObserver = Callable[[int, float], object]
+"""Called after each epoch with its number, from 1, and its log-loss per word."""
 
 
 class Pruner:
-    """Heads for words: `fit` learns, `candidates` prunes.
+    """Leaves each word a few heads: `fit` learns from trees, `candidates` prunes.
 
-    `features` are templates of arcs, `size` how many weights they share, a power of 2. A word keeps at most `most`
-    heads, each at least `threshold` times as probable as its best one, and those of the best tree.
+    Parameters
+    ----------
+    projective, one_root : bool
+        The kind of trees: one of them is always among the heads left.
+    features : sequence of str
+        Templates of arcs.
+    most : int
+        A word keeps at most so many heads, besides its head in the best tree.
+    threshold : float, optional
+        A head is kept if it is at least so many times as probable as the best one.
+    size : int
+        The hash size: the number of weights that the features share, a power of 2.
     """
 
+    ARRAYS = frozenset(sparse_names("weights"))
+    """The names of its arrays in a model file."""
+
+    kernel = staticmethod(learn)
+
     w: Floats
-    squares: Floats | None = None  # of slopes, Σ over the trees learnt from: not in model files
+    squares: Floats | None = None  # sums of squared gradients; not in model files
 
     def __init__(
         self,
@@ -61,7 +76,7 @@ class Pruner:
         one_root: bool = True,
         *,
         features: Sequence[str] = PRESETS["light"],
-        most: int = MOST,
+        most: int = DEFAULT_HEADS,
         threshold: float | None = None,
         size: int = SIZE,
     ):
@@ -74,8 +89,8 @@ class Pruner:
         self.most, self.threshold, self.size = int(most), float(threshold), size
         self.templates, self.tables = tables_of(parse_arc_templates(features, "pruner"))
 
-    def look_at(self, slots: Sequence[Slot], longest: NDArray[np.int32]) -> Self:
-        """From now on nodes have these slots, and arcs are looked at that `longest` allows."""
+    def use_slots(self, slots: Sequence[Slot], longest: NDArray[np.int32]) -> Self:
+        """Expect nodes that are encoded with these slots, and consider only arcs that `longest` allows."""
         self.tables = tables_of(self.templates, slots)[1]._replace(longest=longest)
         return self
 
@@ -86,46 +101,47 @@ class Pruner:
         *,
         orders: np.random.Generator,
         epochs: int = EPOCHS,
-        watch: Loss | None = None,
-        more: bool = False,
+        watch: LossObserver | None = None,
+        warm_start: bool = False,
     ) -> Self:
-        """Learn from the trees of nodes, in `epochs` passes, each in an order of its own; with `more`, go on."""
-        w, buffers = self.w.copy() if more else np.zeros(self.size), self._room(nodes)
-        squares = self.squares.copy() if more and self.squares is not None else np.ones(self.size)
-        mode = self.projective or None, self.one_root  # None has nothing compiled for projective trees
+        """Learn from trees in `epochs` epochs, each in a new random order.
+
+        With `warm_start`, learning continues from the weights so far.
+        """
+        w, buffers = self.w.copy() if warm_start else np.zeros(self.size), self._buffers(nodes)
+        squares = self.squares.copy() if warm_start and self.squares is not None else np.ones(self.size)
+        unpruned, kind = self._unpruned_tables(), self._kind()
         for epoch in range(1, epochs + 1):
             order = orders.permutation(len(nodes.starts) - 1)
-            loss = learn(nodes, self.tables, self._every(), heads, order, *mode, w, squares, buffers, RATE, SMALL)
+            loss = learn(nodes, self.tables, unpruned, heads, order, *kind, w, squares, buffers, RATE, SMALL)
             if watch is not None:
                 watch(epoch, float(loss) / max(len(heads), 1))
         self.w, self.squares = w, squares
         return self
 
     def candidates(self, nodes: Nodes, gold: Heads | None = None, n_jobs: int = 1) -> Candidates:
-        """The heads that words keep; the gold ones among them, if given."""
+        """Return the heads that words keep; with `gold`, also their gold heads."""
         words = int(nodes.starts[-1]) - len(nodes.starts) + 1
-        heads = np.zeros(0, np.int32) if gold is None else gold
-        found, counts = np.zeros((words, self.most + 2), np.int32), np.zeros(words, np.int32)
-        mode = self.projective or None, self.one_root  # None has nothing compiled for projective trees
+        gold_heads = np.zeros(0, np.int32) if gold is None else gold
+        heads, counts = np.zeros((words, self.most + 2), np.int32), np.zeros(words, np.int32)
+        tables, kind, limits = (self.tables, self._unpruned_tables()), self._kind(), (self.most, self.threshold)
 
-        def fill_in(first: int, end: int) -> None:
-            buffers, rule = self._room(nodes), (self.most, self.threshold)
-            keep_heads(
-                nodes, self.tables, self._every(), heads, first, end, *mode, self.w, buffers, *rule, found, counts
-            )
+        def fill(first: int, end: int) -> None:
+            buffers = self._buffers(nodes)
+            keep_heads(nodes, *tables, gold_heads, first, end, *kind, self.w, buffers, *limits, heads, counts)
 
-        in_shares(fill_in, len(nodes.starts) - 1, n_jobs)
+        in_shares(fill, len(nodes.starts) - 1, n_jobs)
         first = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-        return Candidates(first, found[np.arange(self.most + 2) < counts[:, None]])
+        return Candidates(first, heads[np.arange(self.most + 2) < counts[:, None]])
 
-    def of_trees(self, projective: bool, one_root: bool) -> Self:
-        """The same pruner for this kind of trees: there is one of them among what it keeps."""
-        found = copy(self)
-        found.projective, found.one_root = projective, one_root
-        return found
+    def for_trees(self, projective: bool, one_root: bool) -> Self:
+        """Return the same pruner for trees of this kind: one of them is among the heads it leaves."""
+        pruner = copy(self)
+        pruner.projective, pruner.one_root = projective, one_root
+        return pruner
 
     def meta(self) -> dict[str, Any]:
-        """What a model file says of it beside the arrays."""
+        """Return its description for a model file."""
         return {
             "templates": [template.text for template in self.templates],
             "projective": self.projective,
@@ -136,29 +152,33 @@ class Pruner:
         }
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Its weights, for a model file."""
+        """Return its weights for a model file."""
         return sparse("weights", self.w)
 
     @classmethod
     def rebuild(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]], memory: Memory) -> Self:
-        """The pruner of a model file; `look_at` says what its nodes are like."""
+        """Return the pruner of a model file; call `use_slots` before it is used."""
         must(type(meta["projective"]) is bool and type(meta["one_root"]) is bool, "kind of trees")
         must(type(meta["threshold"]) is float, "threshold")
         options = {name: meta[name] for name in ("projective", "one_root", "most", "threshold", "size")}
-        found = cls(features=strings(meta["templates"]), **options)
-        must([template.text for template in found.templates] == meta["templates"], "templates of the pruner")
-        found.w = filled(memory, found.size, arrays, "weights")
-        return found
+        pruner = cls(features=strings(meta["templates"]), **options)
+        must([template.text for template in pruner.templates] == meta["templates"], "templates of the pruner")
+        pruner.w = filled(memory, pruner.size, arrays, "weights")
+        return pruner
 
-    def _room(self, nodes: Nodes) -> ArcBuffers:
+    def _kind(self) -> tuple[bool | None, bool]:
+        """Return the kind of trees for the kernels; None instead of False saves compiling projective decoders."""
+        return self.projective or None, self.one_root
+
+    def _buffers(self, nodes: Nodes) -> ArcBuffers:
         return new_arc_buffers(self.tables, nodes, int(np.diff(nodes.starts).max(initial=1)) - 1)
 
-    def _every(self) -> Tables:
+    def _unpruned_tables(self) -> Tables:
         return self.tables._replace(longest=all_allowed())
 
 
 def check_pruning(most: Any, threshold: Any) -> None:
-    """Refuse what is no number of heads or no threshold, by the names users know them by."""
+    """Raise InputError if the options `prune_heads` or `prune_threshold` of a parser are wrong."""
     if not isinstance(most, numbers.Integral) or isinstance(most, bool) or not 1 <= int(most) <= MOST_HEADS:
         raise InputError(f"prune_heads must be a whole number from 1 to {MOST_HEADS}, not {most!r}")
     real = isinstance(threshold, numbers.Real) and not isinstance(threshold, bool)
@@ -166,8 +186,8 @@ def check_pruning(most: Any, threshold: Any) -> None:
         raise InputError(f"prune_threshold must be a number from 0 to 1, not {threshold!r}")
 
 
-def kept(candidates: Candidates, starts: Ints, heads: Heads) -> Pruned:
-    """What is left of the trees of a treebank, and how many heads a word has."""
+def pruned_candidates(candidates: Candidates, starts: Ints, heads: Heads) -> Pruned:
+    """Return which share of the gold arcs is among the candidates, and how many heads a word has."""
     words = max(len(heads), 1)
     right = candidates.heads == np.repeat(heads, np.diff(candidates.first))
     arcs = int(((np.diff(starts) - 1) ** 2).sum())

@@ -1,4 +1,4 @@
-"""Owns what users of Python may give as words of a tree: strings, tuples or dicts, and heads as lists of numbers."""
+"""Tokens, heads and labels given as Python lists, checked and turned into columns."""
 
 from __future__ import annotations
 
@@ -18,29 +18,30 @@ Columns = tuple[Column, Column, Column, Column, Column]
 
 FIELDS = ("word", "lemma", "upos", "xpos", "feats")
 EMPTY = "_"
-OTHER_KEYS = ("form", "id", "head", "deprel", "deps", "misc")  # form is the word, the others are not looked at
+OTHER_KEYS = ("form", "id", "head", "deprel", "deps", "misc")  # form is the word, the others are ignored
 
 
 def check_lists(what: str, given: Any, of: str) -> None:
-    """Refuse what has no length or no order, such as a string, None, a generator or a dict."""
-    listed = isinstance(given, Sized) and isinstance(given, Iterable)
-    if not listed or isinstance(given, (str, bytes, Mapping, Set)):
+    """Raise InputError if something is not a list: a string, None, a generator or a dict."""
+    is_list = isinstance(given, Sized) and isinstance(given, Iterable)
+    if not is_list or isinstance(given, (str, bytes, Mapping, Set)):
         raise InputError(f"{what} must be a list of {of}, not a {type(given).__name__}")
 
 
 def offsets_of(sentences: Sequence[Sequence[Any]]) -> NDArray[np.int64]:
-    """Where each sentence begins, and where the last ends."""
+    """Return where each sentence begins in the row of all words, and where the last one ends."""
     return np.concatenate([[0], np.cumsum([len(sentence) for sentence in sentences])]).astype(np.int64)
 
 
-def numbered(strings: Iterable[str]) -> Column:
+def column_of(strings: Iterable[str]) -> Column:
+    """Return strings as a column: the distinct ones, and the number of each."""
     number: dict[str, int] = {}
     ids = np.array([number.setdefault(string, len(number)) for string in strings], np.int32)
     return Column(list(number), ids)
 
 
 def as_columns(sentences: Any) -> Columns:
-    """The five columns of all words, in one row; what a token does not say is _."""
+    """Return the five columns of all words; a field that a token does not have is _."""
     check_lists("the sentences", sentences, "sentences")
     rows = []
     for s, sentence in enumerate(sentences):
@@ -48,17 +49,17 @@ def as_columns(sentences: Any) -> Columns:
         if not len(sentence):
             raise InputError(f"sentence {s} has no word")
         rows += [fields_of(token, f"sentence {s}, token {t}") for t, token in enumerate(sentence, 1)]
-    word, lemma, upos, xpos, feats = (numbered(row[k] for row in rows) for k in range(len(FIELDS)))
+    word, lemma, upos, xpos, feats = (column_of(row[k] for row in rows) for k in range(len(FIELDS)))
     return word, lemma, upos, xpos, feats
 
 
 def fields_of(token: Any, place: str) -> tuple[str, ...]:
-    """Word, lemma, upos, xpos and feats of a token."""
+    """Return word, lemma, upos, xpos and feats of a token."""
     if isinstance(token, str):
         fields: tuple[Any, ...] = (token, *[EMPTY] * 4)
     elif isinstance(token, tuple):
         if len(token) not in (2, len(FIELDS)):
-            raise InputError(f"{place}: a tuple is (word, upos) or ({', '.join(FIELDS)}), not of {len(token)}")
+            raise InputError(f"{place}: a tuple is (word, upos) or ({', '.join(FIELDS)}), not {len(token)} values")
         fields = (token[0], EMPTY, token[1], EMPTY, EMPTY) if len(token) == 2 else token
     elif isinstance(token, Mapping):
         for key in token:
@@ -77,7 +78,7 @@ def fields_of(token: Any, place: str) -> tuple[str, ...]:
 
 
 def as_heads(heads: Any, offsets: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Lists of heads, one a sentence, in one row."""
+    """Return the heads of all words from a list for each sentence."""
     flat = flattened("heads", heads, offsets)
     for token, head in enumerate(flat):
         if not isinstance(head, numbers.Integral) or isinstance(head, bool) or not 0 <= int(head) < 2**31:
@@ -90,18 +91,19 @@ def as_heads(heads: Any, offsets: NDArray[np.int64]) -> NDArray[np.int32]:
 
 
 def as_labels(labels: Any, offsets: NDArray[np.int64]) -> Column:
-    """Lists of labels, one a sentence, in one row."""
+    """Return the labels of all words from a list for each sentence."""
     flat = flattened("labels", labels, offsets)
     for label in flat:
         if not isinstance(label, str):
             raise InputError(f"a label of an arc must be a string, not {label!r}")
-    return numbered(flat)
+    return column_of(flat)
 
 
 def flattened(what: str, lists: Any, offsets: NDArray[np.int64]) -> list[Any]:
+    """Return the values of all words from a list for each sentence; raise InputError if their numbers differ."""
     check_lists(what, lists, f"{what}, one list a sentence")
     if len(lists) != len(offsets) - 1:
-        raise InputError(f"{len(offsets) - 1} sentences and {what} of {len(lists)}: give as many")
+        raise InputError(f"{len(offsets) - 1} sentences but {what} of {len(lists)}: give as many")
     for s, (given, size) in enumerate(zip(lists, np.diff(offsets), strict=True)):
         check_lists(f"the {what} of sentence {s}", given, what)
         if len(given) != size:

@@ -7,15 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from swvp.cache import is_on_disk
-from swvp.features.arc_templates import PRESETS, parse_arc_templates
-from swvp.features.part_templates import PART_PRESETS, parse_part_templates
 from swvp.features.templates import read_templates
-from swvp.parsing.parser import Parser, has_one_root, margin_note
-from swvp.parsing.rules import candidates
+from swvp.parsing.options import candidates, has_one_root, margin_note
+from swvp.parsing.parser import Parser
+from swvp.parsing.pruner import Pruner
+from swvp.parsing.tree_model import TreeModel
 from swvp.parsing.treebank import Treebank, read_treebank
-from swvp.structures.tree.first_order.model import predict_all
-from swvp.structures.tree.pruner import learn
-from swvp.structures.tree.second_order.model import predict_parts
 from swvp.training.observer import Observer
 from swvp.training.options import best_epoch_text
 from swvp.training.run import Run, unseen_labels
@@ -43,8 +40,10 @@ def train_parser(run: Run, parser: Parser, observers: Sequence[Observer] = (), *
             session.note(f"note: {note} (--margin 0)")
         if dev is not None:
             session.note(size_note("dev", dev))
-        if parser.order == 2 and parser.prune:
-            compiles = "" if is_on_disk(learn) else "; the first time it also compiles, which takes 20 to 60 seconds"
+        if parser.model_class.uses_pruner and parser.prune:
+            compiles = (
+                "" if is_on_disk(Pruner.kernel) else "; the first time it also compiles, which takes 20 to 60 seconds"
+            )
             session.note(f"training the pruner{compiles}")
         training = parser.start(treebank, dev)
         if parser.prune:
@@ -56,10 +55,9 @@ def train_parser(run: Run, parser: Parser, observers: Sequence[Observer] = (), *
         if run.tune:
             training = session.tune(parser, training, tried, jobs=run.threads, stage=stage)
         else:
-            kernel = predict_all if parser.order == 1 else predict_parts
-            session.train(parser, training, data, stage=stage, kernel=kernel)
+            session.train(parser, training, data, stage=stage, kernel=parser.model_class.prediction_kernel)
         parser.finish(training)
-        if parser.order == 2 and dev is not None:
+        if not parser.model_class.searches_exactly and dev is not None:
             session.note(f"dev: {100 * parser.certified(dev):.1f} % of the trees are certainly the best ones")
         if labelled:
             train_labels(session, parser, treebank, dev)
@@ -77,22 +75,18 @@ def train_labels(session: Session, parser: Parser, treebank: Treebank, dev: Tree
         session.note(scores_note(parser, dev))
 
 
-def read_features(features: str, order: int) -> str | list[str]:
-    """A preset by name, or the templates of a file, which is named if something is wrong with it."""
-    known = PRESETS if order == 1 else PRESETS | PART_PRESETS
-    if features in known:
+def read_features(features: str, model_class: type[TreeModel]) -> str | list[str]:
+    """Return the name of a preset, or the templates of a file; errors name the file."""
+    if features in model_class.presets:
         return features
-    lines = read_templates(features, known)
-    if order == 1:
-        parse_arc_templates(lines, where=features)
-    else:
-        parse_part_templates(lines, where=features)
+    lines = read_templates(features, model_class.presets)
+    model_class.check_templates(lines, where=features)
     return lines
 
 
 def size_note(name: str, treebank: Treebank) -> str:
     """The size of a treebank and the share of non-projective trees."""
-    crossing = 100 * treebank.non_projective() / treebank.number_of_sentences
+    crossing = 100 * treebank.nonprojective_trees() / treebank.number_of_sentences
     return (
         f"{name}: {treebank.number_of_sentences:,} sentences, {treebank.tokens:,} words, "
         f"{crossing:.1f} % of the trees not projective"
@@ -101,7 +95,7 @@ def size_note(name: str, treebank: Treebank) -> str:
 
 def projective_note(treebank: Treebank, parser: Parser) -> str | None:
     """How many trees of a treebank no prediction can equal."""
-    if parser.projective and (trees := treebank.non_projective()):
+    if parser.projective and (trees := treebank.nonprojective_trees()):
         return f"note: {trees:,} training trees are not projective: a projective parser cannot reach them"
     return None
 

@@ -1,7 +1,4 @@
-"""Owns the dependency tree of one sentence: its arcs, its scores against gold, and how it shows itself.
-
-Owns what a parser gives back: trees as values.
-"""
+"""The dependency tree of one sentence, which a parser returns: its arcs, its scores against gold, its drawings."""
 
 from __future__ import annotations
 
@@ -26,12 +23,12 @@ from swvp.types import Floats
 
 __all__ = ["Arc", "DependencyTree", "trees_of"]
 
-ROUNDING = 1e-6  # what sums of probabilities may be off
+ROUNDING = 1e-6  # tolerance for sums of probabilities
 SHOWN = 30  # characters of a word in a message
 
 
 class Arc(NamedTuple):
-    """A word and what it depends on; the head of a root is 0, its head word None."""
+    """A word, its head and the label of the arc; the head of a root is 0 and its head word None."""
 
     word: str
     head: int
@@ -41,11 +38,26 @@ class Arc(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DependencyTree:
-    """The words of a sentence, each with its head: the number of a word from 1, or 0 for a root.
+    """The dependency tree of a sentence.
 
-    Any sequences will do; they are kept as tuples. `gold_heads` and `gold_labels` are what is right, and
-    `confidence` the probability of the arc into each word. Several roots are allowed; a cycle is not.
+    It is drawn as text by `print`, as SVG by `save` and in notebooks. Iterating over it gives the `Arc` of each word.
 
+    Parameters
+    ----------
+    words : sequence of str
+    heads : sequence of int
+        The head of each word: the number of a word, from 1, or 0 for a root. Several roots are allowed, a cycle is not.
+    labels : sequence of str, optional
+        The label of the arc into each word.
+    tags : sequence of str, optional
+        The part of speech of each word.
+    gold_heads, gold_labels : sequences, optional
+        The right heads and labels.
+    confidence : sequence of float, optional
+        The probability of the arc into each word.
+
+    Examples
+    --------
     >>> tree = DependencyTree(["The", "dog", "barks"], [2, 3, 0], ["det", "nsubj", "root"])
     >>> print(tree)
         ╭─ 1 The    det
@@ -64,62 +76,77 @@ class DependencyTree:
     confidence: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        keep = object.__setattr__  # a frozen dataclass has no other way
-        keep(self, "words", strings("words", self.words))
+        set_field = object.__setattr__  # a frozen dataclass has no other way
+        set_field(self, "words", strings("words", self.words))
         for name in ("labels", "tags", "gold_labels"):
             if (given := getattr(self, name)) is not None:
-                keep(self, name, of_size(name, strings(name, given), len(self)))
-        keep(self, "heads", heads_of("heads", self.heads, self.words))
+                set_field(self, name, of_size(name, strings(name, given), len(self)))
+        set_field(self, "heads", heads_of("heads", self.heads, self.words))
         if self.gold_heads is not None:
-            keep(self, "gold_heads", heads_of("gold_heads", self.gold_heads, self.words))
+            set_field(self, "gold_heads", heads_of("gold_heads", self.gold_heads, self.words))
         elif self.gold_labels is not None:
             raise InputError("gold_labels need gold_heads")
         if self.confidence is not None:
-            keep(self, "confidence", probabilities(self.confidence, len(self)))
+            set_field(self, "confidence", probabilities(self.confidence, len(self)))
 
     def __len__(self) -> int:
         return len(self.words)
 
     def __iter__(self) -> Iterator[Arc]:
-        """The arc into each word, in the order of the words."""
+        """Iterate over the arcs into the words, in the order of the words."""
         labels = self.labels or (None,) * len(self)
         for word, head, label in zip(self.words, self.heads, labels, strict=True):
             yield Arc(word, head, label, self.words[head - 1] if head else None)
 
     @property
     def root(self) -> int | None:
-        """The number of the root, of the first if there are several; None for a tree without words."""
+        """The number of the root, the first if there are several; None if there are no words."""
         return next(iter(self.children(0)), None)
 
     def children(self, k: int) -> tuple[int, ...]:
-        """The numbers of the words whose head is word k, in their order; those of 0 are the roots."""
+        """Return the numbers of the words whose head is word k; the children of 0 are the roots.
+
+        Parameters
+        ----------
+        k : int
+            The number of a word, or 0.
+
+        Returns
+        -------
+        tuple of int
+        """
         if not (isinstance(k, numbers.Integral) and 0 <= k <= len(self)):
             raise InputError(f"there is no word {k!r}: the sentence has words 1 to {len(self)}")
         return tuple(m for m, head in enumerate(self.heads, 1) if head == k)
 
     @property
     def is_projective(self) -> bool:
-        """Whether no two arcs cross, arcs from 0 being drawn from before the first word."""
+        """Whether no two arcs cross if those from 0 start before the first word."""
         spans = [(min(pair), max(pair)) for pair in enumerate(self.heads, 1)]
         return not any(a < c < b < d or c < a < d < b for (a, b), (c, d) in combinations(spans, 2))
 
     @property
     def uas(self) -> float | None:
-        """The share of words with the right head, punctuation too; None where gold is not known."""
+        """The share of words with the right head, punctuation included; None without gold heads."""
         if self.gold_heads is None or not self.words:
             return None
         return share(self.heads, self.gold_heads)
 
     @property
     def las(self) -> float | None:
-        """The share of words with the right head and the right label; None where these are not known."""
+        """The share of words with the right head and label; None without labels or gold labels."""
         if self.gold_heads is None or self.gold_labels is None or self.labels is None or not self.words:
             return None
-        found, gold = zip(self.heads, self.labels, strict=True), zip(self.gold_heads, self.gold_labels, strict=True)
-        return share(tuple(found), tuple(gold))
+        predicted = tuple(zip(self.heads, self.labels, strict=True))
+        return share(predicted, tuple(zip(self.gold_heads, self.gold_labels, strict=True)))
 
     def to_conllu(self) -> str:
-        """The predicted tree as a sentence of CoNLL-U: words, tags as UPOS, heads, labels, confidence in MISC."""
+        """Return the predicted tree as a sentence of CoNLL-U, with tags as UPOS and the confidence in MISC.
+
+        Returns
+        -------
+        str
+        """
         rows = []
         for k, arc in enumerate(self):
             tag = self.tags[k] if self.tags else ""
@@ -132,7 +159,13 @@ class DependencyTree:
         return "".join([*rows, "\n"])
 
     def save(self, path: str | Path) -> None:
-        """Write the drawing as an SVG file."""
+        """Write the drawing as an SVG file.
+
+        Parameters
+        ----------
+        path : str or Path
+            A name that ends in .svg.
+        """
         if Path(path).suffix.lower() != ".svg":
             raise InputError(f"a tree is saved as SVG: the name must end in .svg, not as in {str(path)!r}")
         write_whole(Path(path), draw_svg(self))
@@ -151,9 +184,9 @@ class DependencyTree:
         return draw_html(self)
 
 
-def share(found: Sequence[object], gold: Sequence[object]) -> float:
-    """How many of what was found is gold, of all."""
-    return sum(a == b for a, b in zip(found, gold, strict=True)) / len(gold)
+def share(predicted: Sequence[object], gold: Sequence[object]) -> float:
+    """Return the share of predictions that equal gold."""
+    return sum(a == b for a, b in zip(predicted, gold, strict=True)) / len(gold)
 
 
 def strings(name: str, given: Any) -> tuple[str, ...]:
@@ -180,7 +213,7 @@ def of_size(name: str, given: tuple[Any, ...], size: int) -> tuple[Any, ...]:
 
 
 def heads_of(name: str, given: Any, words: Sequence[str]) -> tuple[int, ...]:
-    """The heads as Python's integers, if they make a tree."""
+    """Return heads as Python integers; raise InputError if they do not form a tree."""
     values = of_size(name, items(name, given), len(words))
     for k, head in enumerate(values, 1):
         if not isinstance(head, numbers.Integral) or isinstance(head, bool):
@@ -195,7 +228,7 @@ def heads_of(name: str, given: Any, words: Sequence[str]) -> tuple[int, ...]:
 
 
 def find_cycle(heads: Sequence[int]) -> list[int]:
-    """The words of a cycle, the first one again at the end; none in a tree.
+    """Return the words of a cycle, with the first one again at the end, or an empty list for a tree.
 
     >>> find_cycle([2, 3, 2])
     [2, 3, 2]
@@ -221,7 +254,7 @@ def probabilities(given: Any, size: int) -> tuple[float, ...]:
 
 
 def cut(value: Any) -> str:
-    """What a message shows of a value: one line, not long."""
+    """Return a value for a message, cut to one short line."""
     text = repr(value)
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
 
@@ -229,21 +262,21 @@ def cut(value: Any) -> str:
 def trees_of(
     treebank: Treebank, heads: Heads, labels: Column | None, confidence: Floats | None = None
 ) -> NDArray[np.object_]:
-    """Trees as values, one for each sentence, with the gold trees beside where the treebank has them."""
+    """Return a tree for each sentence of a treebank, with these heads and the gold trees that the treebank has."""
     words, tags = (np.array(column.strings, object)[column.ids] for column in (treebank.words, treebank.upos))
     tagged = treebank.upos.strings != ["_"]
-    named = None if labels is None else np.array(labels.strings, object)[labels.ids]
+    label_strings = None if labels is None else np.array(labels.strings, object)[labels.ids]
     gold = None if treebank.labels is None else np.array(treebank.labels.strings, object)[treebank.labels.ids]
-    found = np.empty(treebank.number_of_sentences, object)
-    for i in range(len(found)):
+    trees = np.empty(treebank.number_of_sentences, object)
+    for i in range(len(trees)):
         part = treebank.sentence(i)
-        found[i] = DependencyTree(
+        trees[i] = DependencyTree(
             words=tuple(words[part]),
             heads=tuple(heads[part].tolist()),
-            labels=None if named is None else tuple(named[part]),
+            labels=None if label_strings is None else tuple(label_strings[part]),
             tags=tuple(tags[part]) if tagged else None,
             gold_heads=None if treebank.heads is None else tuple(treebank.heads[part].tolist()),
             gold_labels=None if gold is None or treebank.heads is None else tuple(gold[part]),
             confidence=None if confidence is None else tuple(confidence[part].tolist()),
         )
-    return found
+    return trees

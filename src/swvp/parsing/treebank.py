@@ -1,15 +1,12 @@
-"""Owns treebanks: words of sentences and the trees over them, from CoNLL-U, CoNLL-X or Python, and trees written back.
+"""Treebanks: the words of sentences and the trees over them, read from CoNLL-U, CoNLL-X or Python, and written back.
 
-CoNLL-X (2006, 2007) has the same columns as CoNLL-U up to DEPREL, and neither comments nor ranges nor empty nodes: both
-are read alike, whatever the file's name. A file may end with DEPREL (8 columns) and, if no heads are needed, with FEATS
-(6 columns).
-
-Owns parts of a treebank: some of its sentences as a treebank of their own.
+CoNLL-X (2006, 2007) has the same columns as CoNLL-U up to DEPREL, but no comments, ranges or empty nodes: both are read
+in the same way, whatever the name of the file. A file may end with DEPREL (8 columns) or, if heads are not needed, with
+FEATS (6 columns).
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,10 +29,33 @@ WITH_HEADS, WITHOUT_HEADS = (10, 8), (10, 8, 6)
 
 @dataclass(frozen=True, eq=False)
 class Treebank:
-    """Sentences, the words of all in one row; `offsets` says where each begins, and where the last ends.
+    """Sentences, and their trees if known.
 
-    `heads` are the numbers of words in their sentences, from 1, or 0 for the root; None if they were not asked for.
-    `labels` are those of the arcs from the heads, if there are any.
+    Parameters
+    ----------
+    words, lemmas, upos, xpos, feats : Column
+        The columns of all words, one sentence after the other.
+    offsets : ndarray of int64, shape (sentences + 1,)
+        Where each sentence begins in the columns, and where the last one ends.
+    heads : ndarray of int32, optional
+        The head of each word: the number of a word of its sentence, from 1, or 0 for the root.
+    labels : Column, optional
+        The labels (DEPREL) of the arcs from the heads.
+    table : Table, optional
+        The file that the treebank was read from.
+
+    See Also
+    --------
+    read_treebank : read a file.
+    treebank_of : make a treebank from Python lists.
+
+    Examples
+    --------
+    >>> treebank = treebank_of([["Ann", "left"], ["Go"]], heads=[[2, 0], [0]])
+    >>> treebank
+    <Treebank: 2 sentences, 3 words>
+    >>> treebank.heads[treebank.sentence(0)]
+    array([2, 0], dtype=int32)
     """
 
     words: Column
@@ -50,8 +70,20 @@ class Treebank:
 
     @classmethod
     def from_text(cls, text: str, *, heads: bool = True) -> Treebank:
-        """A treebank from the text of CoNLL-U or CoNLL-X.
+        """Read the text of a CoNLL-U or CoNLL-X file.
 
+        Parameters
+        ----------
+        text : str
+        heads : bool
+            Read the trees too; they are checked.
+
+        Returns
+        -------
+        Treebank
+
+        Examples
+        --------
         >>> lines = ["1 Ann _ PROPN _ _ 2 nsubj _ _", "2 left _ VERB _ _ 0 root _ _"]
         >>> Treebank.from_text("\\n".join(lines).replace(" ", "\\t")).heads
         array([2, 0], dtype=int32)
@@ -69,36 +101,38 @@ class Treebank:
 
     @property
     def tokens(self) -> int:
+        """The number of words."""
         return int(self.offsets[-1])
 
     @property
     def number_of_sentences(self) -> int:
+        """The number of sentences."""
         return len(self.offsets) - 1
 
     @property
     def name(self) -> str:
-        """The file it came from, for messages."""
+        """The path of the file that it was read from, for messages."""
         return "the treebank" if self.table is None else self.table.path
 
     @property
     def trees(self) -> Heads:
-        """The heads, which must be there."""
+        """The heads; raises InputError if there are none."""
         if self.heads is None:
             raise InputError(f"{self.name}: a treebank without heads; give one with heads")
         return self.heads
 
     def columns(self) -> dict[str, Column]:
-        """The columns by the names that templates have for them."""
+        """Return the columns by the names that templates use."""
         names = ("word", "lemma", "pos", "tag", "feats")
         return dict(zip(names, (self.words, self.lemmas, self.upos, self.xpos, self.feats), strict=True))
 
     @property
     def labelled(self) -> bool:
-        """Whether it has labels, other than _ everywhere."""
+        """Whether it has labels other than `_`."""
         return self.labels is not None and any(label != EMPTY for label in self.labels.strings)
 
     def parts(self) -> Iterator[str | NDArray[Any]]:
-        """All that tells it from other data."""
+        """Yield everything that distinguishes it from other data, for checkpoints."""
         yield self.offsets
         for strings, ids in [*self.columns().values(), *([] if self.labels is None else [self.labels])]:
             yield "\0".join(strings)
@@ -108,41 +142,94 @@ class Treebank:
 
     @property
     def several_roots(self) -> int:
-        """How many sentences have more than one word with head 0."""
+        """The number of sentences with more than one root (head 0)."""
         return int(np.count_nonzero(np.add.reduceat(self.trees == 0, self.offsets[:-1], dtype=np.int64) > 1))
 
     def sentence(self, number: int) -> slice:
-        """The tokens of a sentence, from 0."""
+        """Return the slice of the words of a sentence; sentences are numbered from 0."""
         return slice(int(self.offsets[number]), int(self.offsets[number + 1]))
 
     def place(self, token: int) -> str:
-        """Where a token is, for messages: file and line, or its sentence (from 0) and its number in it (from 1)."""
+        """Return where a token is, for messages: file and line, or sentence (from 0) and position in it (from 1)."""
         if self.table is not None:
             return self.table.place(token)
         sentence = int(np.searchsorted(self.offsets, token, side="right")) - 1
         return f"sentence {sentence}, token {token - int(self.offsets[sentence]) + 1}"
 
-    def not_projective(self) -> NDArray[np.bool_]:
-        """For each token whether its arc is not projective."""
+    def nonprojective_arcs(self) -> NDArray[np.bool_]:
+        """Return for each word whether the arc from its head is non-projective."""
         return non_projective_arcs(self.trees, self.offsets)  # type: ignore[no-any-return]
 
-    def non_projective(self) -> int:
-        """How many trees are not projective."""
-        return int(np.count_nonzero(np.logical_or.reduceat(self.not_projective(), self.offsets[:-1])))
+    def nonprojective_trees(self) -> int:
+        """Return the number of trees with a non-projective arc."""
+        return int(np.count_nonzero(np.logical_or.reduceat(self.nonprojective_arcs(), self.offsets[:-1])))
+
+    not_projective = nonprojective_arcs
+    non_projective = nonprojective_trees
 
     def with_trees(self, heads: Heads, labels: Column | None) -> Treebank:
-        """The same words with other trees, not checked."""
+        """Return the same words with other trees, which are not checked."""
         return replace(self, heads=heads, labels=labels)
+
+    def select(self, sentences: Ints) -> Treebank:
+        """Return some of the sentences as a treebank of their own.
+
+        Parameters
+        ----------
+        sentences : ndarray of int
+            The numbers of the sentences, from 0, in the order wanted.
+
+        Returns
+        -------
+        Treebank
+
+        Examples
+        --------
+        >>> treebank = treebank_of([["a"], ["b", "c"]], heads=[[0], [2, 0]])
+        >>> treebank.select(np.array([1])).words.strings
+        ['b', 'c']
+        """
+        lengths = np.diff(self.offsets)[sentences]
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(self.offsets.dtype)
+        tokens = np.repeat(self.offsets[sentences] - offsets[:-1], lengths) + np.arange(offsets[-1])
+
+        def selected(column: Column) -> Column:
+            numbers, ids = np.unique(column.ids[tokens], return_inverse=True)
+            return Column([column.strings[number] for number in numbers], ids.reshape(-1).astype(np.int32))
+
+        return Treebank(
+            words=selected(self.words),
+            lemmas=selected(self.lemmas),
+            upos=selected(self.upos),
+            xpos=selected(self.xpos),
+            feats=selected(self.feats),
+            offsets=offsets,
+            heads=None if self.heads is None else self.heads[tokens],
+            labels=None if self.labels is None else selected(self.labels),
+        )
 
 
 def read_treebank(path: str | Path, *, encoding: str = "utf-8", heads: bool) -> Treebank:
-    """Read a file (plain, .gz, or - for standard input) in CoNLL-U or CoNLL-X; with `heads`, trees must be there."""
+    """Read a treebank from a file in CoNLL-U or CoNLL-X.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file, plain or .gz, or - for standard input.
+    encoding : str
+    heads : bool
+        Read the trees too; they are checked.
+
+    Returns
+    -------
+    Treebank
+    """
     widths = WITH_HEADS if heads else WITHOUT_HEADS
     return treebank_of_table(read_table(path, encoding=encoding, conllu=True, widths=widths), heads=heads)
 
 
 def treebank_of_table(table: Table, *, heads: bool) -> Treebank:
-    """The words of a table, and its trees if `heads`; everything is checked that trees need."""
+    """Return the treebank of a table, with its trees if `heads`; raise InputError if they are not trees."""
     check_ids(table)
     check_ranges(table)
     word, lemma, upos, xpos, feats = (table.column(number) for number in range(1, HEAD))
@@ -160,10 +247,24 @@ def treebank_of_table(table: Table, *, heads: bool) -> Treebank:
 
 
 def treebank_of(sentences: Sequence[Sequence[Any]], heads: Any = None, labels: Any = None) -> Treebank:
-    """A treebank from Python: lists of tokens, and, if known, a list of heads and one of labels for each sentence.
+    """Make a treebank from Python lists.
 
-    A token is a word, (word, upos), (word, lemma, upos, xpos, feats), or a dict of these; word may be called form.
+    Parameters
+    ----------
+    sentences : list of lists of tokens
+        A token is a word, (word, upos), (word, lemma, upos, xpos, feats), or a dict of these, in which the word may be
+        called form.
+    heads : list of lists of int, optional
+        The heads of the words of each sentence, 0 for the root.
+    labels : list of lists of str, optional
+        The labels of the arcs from these heads.
 
+    Returns
+    -------
+    Treebank
+
+    Examples
+    --------
     >>> treebank = treebank_of([["Ann", "left"]], heads=[[2, 0]], labels=[["nsubj", "root"]])
     >>> treebank.words.strings, treebank.heads.tolist()
     (['Ann', 'left'], [2, 0])
@@ -183,9 +284,32 @@ def treebank_of(sentences: Sequence[Sequence[Any]], heads: Any = None, labels: A
 
 
 def write_trees(table: Table, heads: Heads, labels: Column | None) -> bytes:
-    """The file with these heads, and labels if given; every other byte stays as it is.
+    r"""Write trees into the file that a table was read from.
 
-    In a file that ends before the two columns they are added.
+    Parameters
+    ----------
+    table : Table
+        The file; every byte that is not a head or a label stays as it is. If it ends before the two columns, they are
+        added.
+    heads : ndarray of int32
+        The head of each word.
+    labels : Column or None
+        The labels of the arcs; if None, those of the file stay.
+
+    Returns
+    -------
+    bytes
+        The content of the new file.
+
+    Examples
+    --------
+    >>> text = "1\tAnn\t_\tPROPN\t_\t_\n2\tleft\t_\tVERB\t_\t_\n"
+    >>> treebank = Treebank.from_text(text, heads=False)
+    >>> labels = Column(["nsubj", "root"], np.array([0, 1]))
+    >>> print(write_trees(treebank.table, np.array([2, 0]), labels).decode().expandtabs(6))
+    1     Ann   _     PROPN _     _     2     nsubj
+    2     left  _     VERB  _     _     0     root
+    <BLANKLINE>
     """
     if len(heads) != table.tokens or (labels is not None and len(labels.ids) != table.tokens):
         raise InputError(f"{table.path} has {table.tokens} words: heads and labels must be as many")
@@ -204,31 +328,10 @@ def write_trees(table: Table, heads: Heads, labels: Column | None) -> bytes:
 
 
 def is_label(label: str) -> bool:
-    """Whether a label fits into a column."""
+    """Return whether a label fits into a column of a file."""
     return label != "" and not any(character in label for character in "\t\n\r")
 
 
-COLUMNS = ("words", "lemmas", "upos", "xpos", "feats", "labels")
-
-
 def some(treebank: Treebank, sentences: Ints) -> Treebank:
-    """These sentences of a treebank, in this order, as if there had never been others.
-
-    >>> from swvp.parsing.treebank import treebank_of
-    >>> whole = treebank_of([["a"], ["b", "c"]], heads=[[0], [2, 0]])
-    >>> some(whole, np.array([1])).words.strings
-    ['b', 'c']
-    """
-    lengths = np.diff(treebank.offsets)[sentences]
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(treebank.offsets.dtype)
-    tokens = np.repeat(treebank.offsets[sentences] - offsets[:-1], lengths) + np.arange(offsets[-1])
-
-    def part(column: Column | None) -> Column | None:
-        if column is None:
-            return None
-        kept, ids = np.unique(column.ids[tokens], return_inverse=True)
-        return Column([column.strings[number] for number in kept], ids.reshape(-1).astype(np.int32))
-
-    columns = {name: part(getattr(treebank, name)) for name in COLUMNS}
-    heads = None if treebank.heads is None else treebank.heads[tokens]
-    return dataclasses.replace(treebank, **columns, offsets=offsets, heads=heads, table=None)  # type: ignore[arg-type]
+    """Return `treebank.select(sentences)`; the old name of this method."""
+    return treebank.select(sentences)

@@ -79,16 +79,22 @@ class Training:
         orders: np.random.Generator,
         dev: Development | None = None,
         recorder: Recorder | None = None,
+        resumable: bool = True,
     ):
         self.problem, self.model, self.rule, self.kind = problem, model, rule, kind
         self.examples, self.average, self.orders, self.dev = examples, average, orders, dev
         self.recorder = recorder
-        self.resumable = type(self).resumable and recorder is None  # a checkpoint does not hold the vectors of a vote
+        # a checkpoint does not hold the vectors of a vote
+        self.resumable = resumable and type(self).resumable and recorder is None
         self.clock = 0
         self.largest = np.zeros(1)
         self.history: list[Epoch] = []
         self.scores: list[float] = []
         self.best: Weights | None = None
+
+    def continue_from(self, before: Training) -> None:
+        """Continue the clock, the largest margin and the random orders of an earlier training (`partial_fit`)."""
+        self.clock, self.largest, self.orders = before.clock, before.largest, before.orders
 
     @property
     def best_epoch(self) -> int:

@@ -1,4 +1,4 @@
-"""Owns dependency trees as SVG: predicted arcs above the words, gold arcs that were missed below them."""
+"""Dependency trees as SVG: predicted arcs above the words, missed gold arcs below them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_html", "draw_svg"]
 
-WORD, SMALL = 15.0, 11.0  # sizes of fonts
+WORD, SMALL = 15.0, 11.0  # font sizes
 LEVEL, FOOT, CORNER, ARROW = 19.0, 8.0, 8.0, 7.0
 BORDER = 8.0
-LEAST = 350.0  # the least width of a legend
+LEAST = 350.0  # the minimum width of a legend
 LEGEND_ROW, SAMPLE = 18.0, 26.0
 
 
 class Look(NamedTuple):
-    """How arcs of a kind look; the colours are readable on white and on black, and dashes tell them apart too."""
+    """The style of a kind of arcs; colours are readable on white and on black, and dashes distinguish them too."""
 
     name: str
     colour: str
@@ -35,7 +35,7 @@ RIGHT = Look("right", "#2f7fc1", 1.4, "")
 WRONG = Look("wrong", "#d55e00", 2.2, "8 3")
 MISSED = Look("missed", "#009170", 1.9, "2.5 2.5")
 
-# A file has its own background, so that its text can be read wherever it is put.
+# A file has a background of its own, so that its text is readable on any page.
 FILE_STYLE = (
     "<style>.swvp-file{color:#222;background:#fff}"
     "@media(prefers-color-scheme:dark){.swvp-file{color:#ddd;background:#181818}}</style>\n"
@@ -43,7 +43,7 @@ FILE_STYLE = (
 
 
 class Label(NamedTuple):
-    """The label of an arc; where it is not the gold label of a right arc, it is struck out before that one."""
+    """The label of an arc; a wrong label of a right arc is struck out, followed by the gold label."""
 
     text: str
     gold: str | None = None
@@ -54,7 +54,7 @@ class Label(NamedTuple):
 
 
 class Arrow(NamedTuple):
-    """One arc: its ends, how it looks and its label."""
+    """One arc: its two words, its style and its label."""
 
     head: int
     modifier: int
@@ -63,17 +63,18 @@ class Arrow(NamedTuple):
 
 
 def draw_svg(tree: DependencyTree) -> str:
-    """The tree as an SVG file of its own; the same tree gives the same text."""
+    """Return the tree as an SVG file; the same tree always gives the same text."""
     return svg(tree, "swvp-tree swvp-file", FILE_STYLE)
 
 
 def draw_html(tree: DependencyTree) -> str:
-    """The tree as a part of a page, in the page's colours; it scrolls where it is wider than the page."""
+    """Return the tree as part of an HTML page, in the colours of the page; it scrolls if it is too wide."""
     direction = "rtl" if right_to_left(tree) else "ltr"
     return f'<div dir="{direction}" style="overflow-x:auto">{svg(tree, "swvp-tree", "")}</div>'
 
 
 def svg(tree: DependencyTree, css: str, style: str) -> str:
+    """Return the drawing as an SVG element with a CSS class and a style sheet."""
     above, below = arrows(tree)
     sides = [[Span(arrow.head, arrow.modifier, arrow.label.width) for arrow in side] for side in (above, below)]
     rows = [(tree.words, WORD, 19.0), *((texts, SMALL, 15.0) for texts in small_rows(tree))]
@@ -87,7 +88,7 @@ def svg(tree: DependencyTree, css: str, style: str) -> str:
         boxes += [(min(p[:2]) - ARROW / 2, max(p[:2]) + ARROW / 2) for p in placed]
     left = min((a for a, _ in boxes), default=0.0) - BORDER
     width = max((b for _, b in boxes), default=0.0) + BORDER - left
-    heights = [room(placed) for placed in layout.sides]
+    heights = [height_of(placed) for placed in layout.sides]
     foot = sum(step for _, _, step in rows) + 2
     keys, key_width, key_height = legend(tree, above, below, max(width, LEAST))
     mirrored = right_to_left(tree)
@@ -126,7 +127,7 @@ def svg(tree: DependencyTree, css: str, style: str) -> str:
 
 
 def arrows(tree: DependencyTree) -> tuple[list[Arrow], list[Arrow]]:
-    """The arcs above, one for each word, and those below."""
+    """Return the predicted arcs, one for each word, and the missed gold arcs."""
     above, below = [], []
     for k, (_, head, label, _) in enumerate(tree):
         gold_head = tree.gold_heads[k] if tree.gold_heads is not None else head
@@ -142,6 +143,7 @@ def arrows(tree: DependencyTree) -> tuple[list[Arrow], list[Arrow]]:
 
 
 def small_rows(tree: DependencyTree) -> Iterator[Sequence[str]]:
+    """Yield the rows below the words: tags and confidence, if the tree has them."""
     if tree.tags is not None:
         yield tree.tags
     if tree.confidence is not None:
@@ -149,18 +151,18 @@ def small_rows(tree: DependencyTree) -> Iterator[Sequence[str]]:
 
 
 def right_to_left(tree: DependencyTree) -> bool:
-    """Whether most words are written from right to left; then the sentence is too."""
-    found = [any(map(is_right_to_left, word)) for word in tree.words if any(map(str.isalpha, word))]
-    return 2 * sum(found) > len(found)
+    """Return whether most words are written from right to left; then the sentence is too."""
+    directions = [any(map(is_right_to_left, word)) for word in tree.words if any(map(str.isalpha, word))]
+    return 2 * sum(directions) > len(directions)
 
 
-def room(placed: Sequence[Placed]) -> float:
-    """The height of the arcs of one side with their labels."""
+def height_of(placed: Sequence[Placed]) -> float:
+    """Return the height of the arcs of one side with their labels."""
     return FOOT + LEVEL * max((place.level for place in placed), default=0) + (LEVEL if placed else 0)
 
 
 def arc(tree: DependencyTree, arrow: Arrow, place: Placed, start: float, up: int) -> str:
-    """One arc from `start` upwards, or downwards where `up` is 1: a line, its arrow at the modifier, its label."""
+    """Return an arc above `start`, or below it if `up` is 1: a line with an arrow at the modifier, and its label."""
     a, b, level, label_x = place
     foot, line = start + 3 * up, start + up * (FOOT + LEVEL * level)
     tip = foot + up * ARROW
@@ -197,7 +199,7 @@ def label_text(arrow: Arrow, x: float, y: float) -> Markup:
 
 
 def corrected(text: str, gold: str | None) -> Markup:
-    """A wrong label struck out, and the gold one after it."""
+    """Return a wrong label struck out, followed by the gold one."""
     pattern = '<tspan fill="{}" text-decoration="line-through">{}</tspan> <tspan fill="{}">{}</tspan>'
     return Markup(pattern).format(WRONG.colour, text, MISSED.colour, gold)
 
@@ -207,7 +209,7 @@ def words_row(text: str, x: float, y: float, size: float) -> Markup:
 
 
 def anchored(x: float, y: float, size: float, inner: Markup, colour: str, opacity: float = 1.0) -> Markup:
-    """Text around x, each in its own direction of writing."""
+    """Return text centred at x, in its own writing direction."""
     faint = Markup(' opacity="{}"').format(opacity) if opacity < 1 else ""
     place = f'x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" text-anchor="middle"'
     pattern = "<text " + place + ' unicode-bidi="plaintext" fill="{}"{}>{}</text>\n'
@@ -217,7 +219,7 @@ def anchored(x: float, y: float, size: float, inner: Markup, colour: str, opacit
 def legend(
     tree: DependencyTree, above: Sequence[Arrow], below: Sequence[Arrow], width: float
 ) -> tuple[Markup, float, float]:
-    """What the lines mean, as far as they occur, and the scores; its width and height. Nothing without gold."""
+    """Return a legend of the kinds of arcs that occur and the scores, its width and its height; empty without gold."""
     items: list[tuple[Look | None, str, Markup]] = []
     if tree.gold_heads is not None and len(tree):
         kinds = {arrow.look for arrow in (*above, *below)}
@@ -251,7 +253,7 @@ def sentences(tree: DependencyTree, drawn: Sequence[Arrow]) -> Iterator[str]:
 
 
 def sentence(tree: DependencyTree, arrow: Arrow) -> str:
-    """An arc in words, for those who point at it or listen."""
+    """Return an arc in words, for tooltips and screen readers."""
     word = printable(tree.words[arrow.modifier - 1])
     text = f"{word} ← {printable(tree.words[arrow.head - 1])}" if arrow.head else f"{word} is a root"
     text += f", {arrow.label.text}" if arrow.label.text else ""

@@ -1,4 +1,4 @@
-"""Owns dependency trees as text: a row for each word in its order, the tree at its left in box characters."""
+"""Dependency trees as text: a row for each word, with the tree to its left in box-drawing characters."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 __all__ = ["is_right_to_left", "printable", "text_tree"]
 
-LONGEST = 24  # cells of a word or a label; more are cut
-NARROW = 24  # cells of the lines beyond which a level takes one cell, not two
+LONGEST = 24  # terminal cells of a word or a label; the rest is cut
+NARROW = 24  # a level is two cells wide unless the lines would be wider than this
 
 
 def text_tree(tree: DependencyTree) -> str:
-    """The tree for a terminal: lines, number, word, tag, label, confidence, and what is right where it is not."""
+    """Return the tree for a terminal: lines, number, word, tag, label, confidence, and corrections of errors."""
     if not len(tree):
         return ""
     columns = [[printable(word) for word in tree.words]]
@@ -34,10 +34,10 @@ def text_tree(tree: DependencyTree) -> str:
 
 
 def branches(heads: Sequence[int]) -> list[str]:
-    """The lines at the left of each word, all of one width.
+    """Return the lines to the left of each word, all of the same width.
 
-    A head's trunk reaches over its children. ┼ ┬ ┴ stand where a word meets its own trunk; where an arc passes a
-    trunk that is not its own, which only non-projective trees have, the arc is interrupted.
+    The trunk of a head spans its children. ┼ ┬ ┴ mark where a word meets its own trunk. Where an arc passes another
+    trunk, as only in non-projective trees, the arc is interrupted.
     """
     size = len(heads)
     reach = {k: (k, k) for k in range(1, size + 1)}
@@ -45,23 +45,23 @@ def branches(heads: Sequence[int]) -> list[str]:
         if head:
             reach[head] = (min(reach[head][0], k), max(reach[head][1], k))
     trunks: dict[int, int] = {0: 0}  # the column of the trunk of each head
-    taken: list[list[tuple[int, int]]] = [[]]
+    occupied: list[list[tuple[int, int]]] = [[]]  # the rows of the trunks in each column
     for head in from_the_top(heads):
         first, last = reach[head]
         if first == last:
             continue
         column = trunks[heads[head - 1]] + 1
-        while column < len(taken) and any(a <= last and first <= b for a, b in taken[column]):
+        while column < len(occupied) and any(a <= last and first <= b for a, b in occupied[column]):
             column += 1
-        if column == len(taken):
-            taken.append([])
-        taken[column].append((first, last))
+        if column == len(occupied):
+            occupied.append([])
+        occupied[column].append((first, last))
         trunks[head] = column
-    step = 2 if 2 * len(taken) <= NARROW else 1
-    grid = [[" "] * (step * len(taken)) for _ in heads]
+    step = 2 if 2 * len(occupied) <= NARROW else 1
+    grid = [[" "] * (step * len(occupied)) for _ in heads]
     for k, head in enumerate(heads, 1):
         start = step * trunks[head]
-        grid[k - 1][start:] = "─" * (step * len(taken) - start)
+        grid[k - 1][start:] = "─" * (step * len(occupied) - start)
     for head, column in trunks.items():
         if head:
             first, last = reach[head]
@@ -73,7 +73,7 @@ def branches(heads: Sequence[int]) -> list[str]:
 
 
 def from_the_top(heads: Sequence[int]) -> list[int]:
-    """The words, each after its head."""
+    """Return the words in an order in which each comes after its head."""
     children: dict[int, list[int]] = {k: [] for k in range(len(heads) + 1)}
     for k, head in enumerate(heads, 1):
         children[head].append(k)
@@ -84,7 +84,7 @@ def from_the_top(heads: Sequence[int]) -> list[int]:
 
 
 def note(tree: DependencyTree, k: int) -> str:
-    """What gold says of a word where the tree says something else."""
+    """Return the gold head and label of word k + 1 if they differ from the predicted ones."""
     assert tree.gold_heads is not None
     parts = []
     head = tree.gold_heads[k]
@@ -96,7 +96,7 @@ def note(tree: DependencyTree, k: int) -> str:
 
 
 def align(texts: Sequence[str]) -> list[str]:
-    """The texts, cut where too long except for notes, filled with blanks to one width in cells."""
+    """Return texts of the same width in terminal cells; long ones are cut, except for notes."""
     texts = [text if text.startswith("✗ gold") else set_width(text) for text in texts]
     width = max(map(cell_width, texts))
     return [isolated(text) + " " * (width - cell_width(text)) for text in texts]
@@ -120,7 +120,7 @@ def set_width(text: str) -> str:
 
 
 def isolated(text: str) -> str:
-    """Right-to-left text between marks that keep it from moving what stands beside it."""
+    """Return a text; if it is written right to left, between marks that isolate it from its neighbours."""
     return f"\u2068{text}\u2069" if any(map(is_right_to_left, text)) else text
 
 
@@ -129,7 +129,7 @@ def is_right_to_left(character: str) -> bool:
 
 
 def printable(text: str) -> str:
-    """The text with a mark for every character that would steer a terminal or that XML cannot hold.
+    """Return the text with a mark for each character that would control a terminal or is invalid in XML.
 
     >>> printable("a\\tb")
     'a�b'

@@ -16,7 +16,8 @@ from swvp.features.context import is_punctuation
 from swvp.learning.epoch import COUNTS
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.parsing.checks import positions, sizes
-from swvp.parsing.parser import Parser, has_one_root
+from swvp.parsing.options import has_one_root
+from swvp.parsing.parser import Parser
 from swvp.parsing.pruner import MOST as MOST_HEADS
 from swvp.parsing.treebank import Treebank, treebank_of
 from swvp.studies.parsing.treebanks import Data

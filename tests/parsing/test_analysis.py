@@ -15,9 +15,10 @@ from swvp.errors import InputError
 from swvp.features.arc_templates import PRESETS
 from swvp.io.container import read_container, write_container
 from swvp.parsing import parser as parser_module
+from swvp.parsing.first_order import contributions
 from swvp.parsing.input import treebank_from
-from swvp.parsing.inspection import contributions, sentence_columns
-from swvp.parsing.probabilities import arc_scores, best_temperature, distribution, model_of
+from swvp.parsing.probabilities import arc_scores, best_temperature, distribution, kernel_model
+from swvp.parsing.tree_model import sentence_columns
 from swvp.structures.tree.first_order.distributions import table_of, tables_begin
 from swvp.structures.tree.first_order.features import arc_keys, node_keys
 from swvp.structures.tree.first_order.names import feature_names
@@ -48,13 +49,13 @@ def scores_of(parser, sentence):
     """The scores of all arcs by their features' weights alone."""
     treebank = treebank_from([sentence], heads=None)
     problem = parser._encoded(treebank)
-    model, columns = model_of(parser, problem), sentence_columns(treebank, 0)
+    model, columns = kernel_model(problem, parser._weights), sentence_columns(treebank, 0)
     n = len(sentence)
     scores = np.full((n + 1, n + 1), -np.inf)
     for m in range(1, n + 1):
         for h in range(n + 1):
             if h != m:
-                scores[h, m] = sum(w for _, w in contributions(parser, problem, model, columns, 0, h, m))
+                scores[h, m] = sum(w for _, w in contributions(parser.templates_, problem, model, columns, 0, h, m))
     return scores
 
 
@@ -138,7 +139,7 @@ def test_pruned_arcs_have_probability_zero(pruned):
 def test_where_every_tree_has_a_pruned_arc_those_with_the_fewest_count(pruned):
     odd = [("the", "DET"), ("dog", "NOUN"), (".", "PUNCT"), ("the", "DET")]  # no head for the last two, no root
     problem = pruned._encoded(treebank_from([odd], heads=None))
-    allowed = np.isfinite(table_of(arc_scores(pruned, problem), tables_begin(problem), 0))
+    allowed = np.isfinite(table_of(arc_scores(problem, pruned._weights), tables_begin(problem), 0))
     scores = scores_of(pruned, odd)
     words = range(1, 5)
     every = [
@@ -195,7 +196,7 @@ def test_the_temperature_is_the_one_that_makes_gold_heads_most_probable(pruned, 
     problem = pruned._encoded(dev)
 
     def loss(temperature):
-        found = distribution(pruned, problem, temperature)
+        found = distribution(problem, pruned._weights, temperature)
         p = found.of(problem, dev.trees)
         if of == "arcs":
             return -np.log(p[p > 0]).sum()
@@ -209,7 +210,7 @@ def test_the_temperature_is_the_one_that_makes_gold_heads_most_probable(pruned, 
                 total += found.log_z[i] - score / temperature
         return total
 
-    best = best_temperature(pruned, problem, dev, of)
+    best = best_temperature(problem, pruned._weights, dev, of)
     assert loss(best) <= min(loss(best * factor) for factor in (0.02, 0.5, 0.97, 1.03, 2.0, 50.0))
 
 
@@ -288,7 +289,7 @@ def test_names_are_those_of_the_keys_one_by_one(features):
     found.fit(sentences, [[0, *[1] * (len(sentence) - 1)] for sentence in sentences])
     treebank = treebank_from(sentences, heads=None)
     problem = found._encoded(treebank)
-    model = model_of(found, problem)
+    model = kernel_model(problem, found._weights)
     key_of, name_of = {}, {}
     for i, sentence in enumerate(sentences):
         first, columns = problem.nodes.starts[i], sentence_columns(treebank, i)
@@ -336,7 +337,7 @@ def test_contributions_sum_to_the_scores(hashed, monkeypatch):
     found = DependencyParser(random_state=0, epochs=2, hashed=hashed, prune=False, labels=False).fit(X, Y)
     for sentence in (X[0], X[1], RICH):
         problem = found._encoded(treebank_from([sentence], heads=None))
-        table = table_of(arc_scores(found, problem), tables_begin(problem), 0)
+        table = table_of(arc_scores(problem, found._weights), tables_begin(problem), 0)
         np.testing.assert_allclose(scores_of(found, sentence), table, atol=1e-9)
 
 
@@ -388,11 +389,11 @@ def test_the_heaviest_features_are_those_of_all_arcs(parser):
     for sentence in some:
         treebank = treebank_from([sentence], heads=None)
         problem = parser._encoded(treebank)
-        model, columns = model_of(parser, problem), sentence_columns(treebank, 0)
+        model, columns = kernel_model(problem, parser._weights), sentence_columns(treebank, 0)
         for m in range(1, len(sentence) + 1):
             for h in range(len(sentence) + 1):
                 if h != m:
-                    expected |= dict(contributions(parser, problem, model, columns, 0, h, m))
+                    expected |= dict(contributions(parser.templates_, problem, model, columns, 0, h, m))
     heaviest = sorted((abs(w) for w in expected.values() if w), reverse=True)
     rows = parser.top_features(some, 25).rows
     assert [abs(w) for _, w in rows] == pytest.approx(heaviest[:25])
@@ -424,8 +425,8 @@ def test_sentences_without_an_unpruned_tree_do_not_change_the_temperature(pruned
     dev = treebank_from(words, gold, heads=True)
     more = treebank_from([*words, odd], [*heads_only(gold), [2, 0, 2, 2]], heads=True)
     for of in ("arcs", "trees"):
-        alone = best_temperature(pruned, pruned._encoded(dev), dev, of)
-        assert best_temperature(pruned, pruned._encoded(more), more, of) == pytest.approx(alone, rel=0.01)
+        alone = best_temperature(pruned._encoded(dev), pruned._weights, dev, of)
+        assert best_temperature(pruned._encoded(more), pruned._weights, more, of) == pytest.approx(alone, rel=0.01)
     only = treebank_from([odd], [[2, 0, 2, 2]], heads=True)
     with pytest.raises(InputError, match="a temperature cannot be found"):
-        best_temperature(pruned, pruned._encoded(only), only)
+        best_temperature(pruned._encoded(only), pruned._weights, only)

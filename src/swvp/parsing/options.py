@@ -1,0 +1,187 @@
+"""The options of a parser: their defaults, their checks, and the rules that `--tune` tries."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from swvp.checks import shown
+from swvp.errors import InputError
+from swvp.learning.perceptron import check_structure
+from swvp.learning.rule import UpdateRule, as_rule
+from swvp.parsing.first_order import FirstOrderModel
+from swvp.parsing.pruner import DEFAULT_HEADS, Pruner, check_pruning
+from swvp.parsing.second_order import SecondOrderModel
+from swvp.parsing.tree_model import MOST_WEIGHTS, Ranks, TreeKind, TreeModel
+from swvp.parsing.treebank import Treebank
+from swvp.structures.exact import GRID, on_grid
+from swvp.training import tune
+from swvp.training.options import TrainingOptions, lines_of
+
+__all__ = [
+    "MARGIN",
+    "TREE_BETA",
+    "TUNED_BETAS",
+    "TUNED_RULES",
+    "ParserOptions",
+    "candidates",
+    "has_one_root",
+    "label_rule",
+    "margin_note",
+]
+
+MODELS: dict[int, type[TreeModel]] = {1: FirstOrderModel, 2: SecondOrderModel}
+"""The models by `order`. Only `Parser.model_class` chooses among them."""
+
+MARGIN = 1.0
+TREE_BETA = 0.5
+LABEL_RULE = "a-wm:segments:sqrt"
+
+FEW_ROOTS = 0.05
+"""Up to this share of training trees with several roots, predictions have one: that costs nothing (docs/parser.md)."""
+
+TUNED_RULES = (
+    "csp",
+    "a-wm",
+    "b-wm",
+    "a-wm:sqrt",
+    "a-wmr:sqrt",
+    "a-uniform:sqrt",
+    "a-uniform:mira",
+    "a-wm:mira",
+    "a-uniform:components:mira",
+    "mira",
+)
+TUNED_BETAS = (0.25, 0.5, 1.0)
+
+
+class ParserOptions(TrainingOptions):
+    """The options of a parser; `swvp.DependencyParser` documents them."""
+
+    BETA = TREE_BETA
+
+    one_root_: bool
+
+    def __init__(
+        self,
+        *,
+        rule: str | UpdateRule | None = None,
+        substructures: Any = None,
+        gamma: Any = None,
+        approach: str | None = None,
+        beta: float | None = None,
+        step: str | None = None,
+        C: float | None = None,
+        epochs: int = 10,
+        average: bool = True,
+        order: int = 1,
+        features: str | Sequence[str] | None = None,
+        projective: bool = False,
+        one_root: bool | None = None,
+        prune: bool = True,
+        prune_heads: int = DEFAULT_HEADS,
+        prune_threshold: float | None = None,
+        margin: float | None = None,
+        hashed: int | None = 2**22,
+        labels: bool = True,
+        patience: int | None = None,
+        random_state: Any = None,
+        n_jobs: int = 1,
+    ):
+        self.rule = rule
+        self.substructures = substructures
+        self.gamma = gamma
+        self.approach = approach
+        self.beta = beta
+        self.step = step
+        self.C = C
+        self.epochs = epochs
+        self.average = average
+        self.order = order
+        self.features = features
+        self.projective = projective
+        self.one_root = one_root
+        self.prune = prune
+        self.prune_heads = prune_heads
+        self.prune_threshold = prune_threshold
+        self.margin = margin
+        self.hashed = hashed
+        self.labels = labels
+        self.patience = patience
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @property
+    def model_class(self) -> type[TreeModel]:
+        """The class of tree models that `order` chooses."""
+        if isinstance(self.order, bool) or self.order not in tuple(MODELS):
+            raise InputError(f"order must be 1 (arcs) or 2 (arcs, siblings and grandparents), not {shown(self.order)}")
+        return MODELS[self.order]
+
+    @property
+    def has_one_root(self) -> bool:
+        """Whether trees have exactly one root: as given or, once fitted, as the training trees have it."""
+        return bool(getattr(self, "one_root_", True) if self.one_root is None else self.one_root)
+
+    def check(self) -> UpdateRule:
+        """Return the update rule; raise InputError if an option is wrong whatever the data are."""
+        model_class = self.model_class
+        rule = self._rule()
+        check_structure(rule, model_class.structure)
+        if not (self.one_root is None or isinstance(self.one_root, (bool, np.bool_))):
+            raise InputError(f"one_root must be True, False or None, not {shown(self.one_root)}")
+        self._check_whole(["epochs", "n_jobs"], optional=["patience", "hashed"])
+        if self.hashed is not None and self.hashed & (self.hashed - 1):
+            raise InputError(f"hashed must be a power of 2, as 2**22, not {self.hashed}")
+        if self.hashed is not None and self.hashed > MOST_WEIGHTS:
+            raise InputError(f"hashed must be at most {MOST_WEIGHTS}, not {shown(self.hashed)}")
+        check_pruning(self.prune_heads, self.prune_threshold)
+        if self.margin is not None:
+            self._check_real("margin")
+        return rule
+
+    def _default_rule(self) -> str:
+        return self.model_class.default_rule
+
+    def _margin(self, rule: UpdateRule) -> float:
+        """Return the margin; warn if the default one changes a rule of the paper."""
+        if self.margin is None and (note := margin_note(self.rule, rule)) is not None:
+            warnings.warn(note, stacklevel=2)
+        margin = MARGIN if self.margin is None else float(self.margin)
+        return max(on_grid(margin, GRID), GRID) if margin > 0 else 0.0
+
+    def _kind(self) -> TreeKind:
+        return TreeKind(bool(self.projective), self.has_one_root)
+
+    def _new_model(self, ranks: Ranks) -> TreeModel:
+        """Return the model of these options, for training trees whose values have these ranks."""
+        model_class, pruner = self.model_class, None
+        if model_class.uses_pruner and self.prune:
+            pruner = Pruner(*self._kind(), most=self.prune_heads, threshold=self.prune_threshold)
+        features = model_class.default_features if self.features is None else self.features
+        return model_class(lines_of(features, model_class.presets), ranks, pruner)
+
+
+def candidates(rules: Sequence[str] | None, betas: Sequence[float] | None, C: float | None = None) -> list[UpdateRule]:
+    """Return each rule with each β, by default those above; see `swvp.training.tune.candidates`."""
+    return tune.candidates(rules or TUNED_RULES, betas or TUNED_BETAS, C)
+
+
+def label_rule() -> UpdateRule:
+    """Return the rule that labels are trained with."""
+    return as_rule(LABEL_RULE, beta=0.5)
+
+
+def has_one_root(treebank: Treebank) -> bool:
+    """Return whether predictions have one root by default; a few training trees with several count as mistakes."""
+    return treebank.several_roots <= FEW_ROOTS * treebank.number_of_sentences
+
+
+def margin_note(given: str | UpdateRule | None, rule: UpdateRule) -> str | None:
+    """Return a note if the default margin changes a rule of the paper that the user asked for."""
+    if given is None or all(stage.step == "mira" for stage in rule.stages):
+        return None
+    return f"rule {rule.name} is trained with a margin of {MARGIN:g}; margin 0 is the algorithm of the paper"
