@@ -7,8 +7,11 @@ Owns what is said where a command lacks arguments or options: all of them at onc
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -44,7 +47,10 @@ __all__ = [
     "floats",
     "integers",
     "names",
+    "takes_options",
 ]
+
+Options = TypeVar("Options")
 
 
 def allow_bytes(most: int) -> int:
@@ -86,6 +92,29 @@ Checkpoint = Annotated[
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start anew, whatever checkpoint there is.")]
 Load = Annotated[Path | None, typer.Option(help="A Python file of yours to run first; it may register a γ or a JJ.")]
+
+
+def takes_options(command: Callable[[Options], None]) -> Callable[..., None]:
+    """Make a command of a function whose only parameter is a dataclass of options."""
+    options = get_type_hints(command)["given"]
+    hints = get_type_hints(options, include_extras=True)
+
+    def run(**given: Any) -> None:
+        command(options(**given))
+
+    parameters = [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default,
+            annotation=hints[field.name],
+        )
+        for field in dataclasses.fields(options)
+    ]
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__annotations__ = hints
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return run
 
 
 def names(text: str | None) -> tuple[str, ...] | None:
