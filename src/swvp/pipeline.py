@@ -142,7 +142,7 @@ def missing_columns_note(parser: Parser, treebank: Treebank) -> str | None:
 def long_sentences_note(parser: Parser, treebank: Treebank) -> str | None:
     """How many sentences are so long that the search for the best tree is bounded."""
     long = int(np.count_nonzero(np.diff(treebank.offsets) > LONG))
-    if not long or parser.order != 2 or parser.projective:
+    if not long or not parser.search_is_bounded:
         return None
     sentences = "sentence has" if long == 1 else "sentences have"
     return (

@@ -258,7 +258,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path):
     finally:
         process.kill()
     assert process.returncode == 130
-    assert re.search(r"stopped: \d+ of 510 trainings are kept in swvp-synthetic; the same command goes on", err)
+    assert re.search(r"stopped: \d+ of 510 trainings are saved in swvp-synthetic; the same command resumes", err)
     assert "Traceback" not in err
     runs = [json.loads(line) for line in journal.read_text().splitlines()[1:]]
     assert 3 <= len(runs) < 510

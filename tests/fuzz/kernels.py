@@ -23,7 +23,8 @@ import numpy as np
 
 import swvp
 from swvp import DependencyParser, SequenceTagger
-from swvp.studies.synthetic.study import Settings, make_dataset, train_once, training_runs
+from swvp.studies import SyntheticSettings
+from swvp.studies.synthetic.study import make_dataset, train_once, trainings
 
 SOURCE = Path(swvp.__file__).parent
 DECORATORS = {"borrowing", "inner", "inlined"}
@@ -102,10 +103,12 @@ def train_all() -> None:
             {"rule": "a-wm:subtrees", "projective": True, "one_root": False},
         ):
             use_parser(DependencyParser(epochs=2, random_state=0, order=order, **({"hashed": 1024} | options)))
-    settings = Settings(rules=("csp", "b-wm", "mira"), betas=(1.0,), setups=(1,), datasets=1, sizes=(9, 5, 5), epochs=2)
+    settings = SyntheticSettings(
+        rules=("csp", "b-wm", "mira"), betas=(1.0,), setups=(1,), datasets=1, sizes=(9, 5, 5), epochs=2
+    )
     data = make_dataset(settings, 1, 0)
-    for run in training_runs(settings)[:3]:
-        train_once(settings, data, run, threading.Event())
+    for training in trainings(settings)[:3]:
+        train_once(settings, data, training, threading.Event())
 
 
 def use_tagger(tagger: SequenceTagger) -> None:

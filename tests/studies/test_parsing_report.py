@@ -1,5 +1,6 @@
 """The report and the tables of the parsing study, and its command."""
 
+import dataclasses
 import io
 import json
 import os
@@ -20,11 +21,12 @@ from helpers.trees import conllu, toy
 from swvp.cli import app
 from swvp.studies.parsing import page as html
 from swvp.studies.parsing import plots
-from swvp.studies.parsing.paper_table import PAPER
-from swvp.studies.parsing.study import CHOICES, Settings
-from swvp.studies.parsing.summary import summarise
-from swvp.studies.parsing.terminal import print_parsing
-from swvp.studies.parsing.treebanks import find_sources
+from swvp.studies.parsing.settings import ParsingSettings
+from swvp.studies.parsing.study import ParsingResults
+from swvp.studies.parsing.summary import PAPER, summarise_parsing
+from swvp.studies.parsing.tables import print_tables
+from swvp.studies.parsing.treebanks import find_treebanks
+from swvp.studies.parsing.words import CHOICES
 
 
 @pytest.fixture
@@ -34,14 +36,12 @@ def undrawn(monkeypatch):
 
 
 def page_of(results):
-    return html.render(results, summarise(results, samples=50))
+    return html.render_parsing(results, summarise_parsing(results, samples=50))
 
 
 def text_of(results, width=80):
     file = io.StringIO()
-    print_parsing(
-        Console(width=width, markup=False, highlight=False, file=file), results, summarise(results, samples=50)
-    )
+    print_tables(Console(width=width, markup=False, highlight=False, file=file), summarise_parsing(results, samples=50))
     return file.getvalue()
 
 
@@ -60,7 +60,9 @@ SMALL = ("experiment", "parsing", "--orders", "1", "--epochs", "1", "--betas", "
 def both_orders():
     extra = [run("csp-orders", None, 801, 795 + k, treebank=bank, draw=k) for bank in "xy" for k in (0, 1)]
     runs = [*two_banks(), *extra]
-    return study([*runs, *({**found, "order": 2, "certified": 0.9} for found in runs)], orders=(1, 2), control=True)
+    return study(
+        [*runs, *(dataclasses.replace(found, order=2, certified=0.9) for found in runs)], orders=(1, 2), control=True
+    )
 
 
 def test_the_page_has_every_number_of_the_table(undrawn):
@@ -84,8 +86,11 @@ def test_test_b_wm_is_never_bold(undrawn):
 
 def test_gains_and_losses_of_all_rules_are_shown_with_their_beta(undrawn):
     rows = Page(page_of(both_orders())).rows
-    assert ["b-wm", "+4.50", "1–1", "+10.00 β 0.5", "−1.00 β 0.5"] in rows
-    assert ["csp", "80.00", "–", "80.00", "80.00"] in rows
+    assert ["b-wm", "+10.00 β 0.5", "−1.00 β 0.5"] in rows
+    assert ["csp", "80.00", "80.00"] in rows
+    means = [row[:4] for row in rows]
+    assert ["b-wm", "84.50", "+4.50", "1–1"] in means
+    assert ["csp", "80.00", "–", "–"] in means
 
 
 def test_certified_trees_and_what_pruning_leaves_are_told(undrawn):
@@ -93,7 +98,7 @@ def test_certified_trees_and_what_pruning_leaves_are_told(undrawn):
     assert sum("90.0 %" in row for row in rows) == sum("100.0 %" in row for row in rows) > 0
     text = " ".join(text_of(both_orders()).split())
     for share in ("100.0", "90.0"):
-        assert f"pruning leaves 99.00 % of the test arcs, 4.0 heads a word; {share} % of the trees" in text
+        assert f"pruning leaves 99.00 % of the test arcs, 4.0 heads per word; {share} % of the trees" in text
 
 
 def test_every_choice_and_every_setting_is_listed(undrawn):
@@ -101,7 +106,7 @@ def test_every_choice_and_every_setting_is_listed(undrawn):
     rows = Page(page_of(results)).rows
     for choice in CHOICES:
         assert list(choice) in rows
-    assert {row[0] for row in rows} >= set(results["settings"])
+    assert {row[0] for row in rows} >= set(results.header)
 
 
 @pytest.mark.parametrize(
@@ -132,23 +137,23 @@ def test_the_same_results_give_the_same_page():
 
 
 def test_markup_in_names_is_text(undrawn):
-    runs = [{**found, "treebank": '<img src="x">'} for found in two_banks()[:2]]
+    runs = [dataclasses.replace(found, treebank='<img src="x">') for found in two_banks()[:2]]
     assert '<img src="x">' not in page_of(study(runs))
     assert '<img src="x">' in text_of(study(runs))
 
 
 def test_gains_are_drawn_with_their_intervals():
-    (summary,) = summarise(study(two_banks()), samples=500)
+    (summary,) = summarise_parsing(study(two_banks()), samples=500)
     axes = plots.gains(summary).axes[0]
-    found = summary.lines[0].compared["b_wm", "csp"]
+    found = summary.treebanks[0].compared["b_wm", "csp"]
     drawn = [tuple(line.get_xdata()) for line in axes.lines]
     assert pytest.approx(tuple(100 * end for end in found.interval)) in drawn
     assert [label.get_text() for label in axes.get_yticklabels()] == ["x", "y", "all"]
 
 
 def test_groups_without_words_are_not_drawn():
-    (summary,) = summarise(study(two_banks()), samples=10)
-    top, bottom = plots.by_length(summary, summary.lines[0], "by_arc_length").axes
+    (summary,) = summarise_parsing(study(two_banks()), samples=10)
+    top, bottom = plots.by_length(summary, summary.treebanks[0], "by_arc_length").axes
     assert [label.get_text() for label in bottom.get_xticklabels()] == ["1\n50 %", "2\n50 %"]
     assert list(bottom.lines[0].get_ydata()) == pytest.approx([10, 10])
     assert list(top.lines[0].get_ydata()) == pytest.approx([80, 80])
@@ -185,25 +190,30 @@ def test_bad_input_is_one_line_and_exit_code_2(refused, bank, arguments, message
 
 @pytest.mark.parametrize(
     "options",
-    [[], ["--sample-dev", "--projective", "--no-control", "--seed", "7"], ["--quick", "--rules", "a-wm@0.25/3,csp"]],
+    [
+        [],
+        ["--sample-dev", "--projective", "--no-control", "--seed", "7"],
+        ["--quick", "--rules", "a-wm@0.25/3,csp"],
+        ["--paper"],
+    ],
 )
 def test_the_command_on_the_page_gives_the_same_settings(options, bank, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "bank")
     received = []
-    monkeypatch.setattr("swvp.cli.study.run_parsing", lambda settings, folder, **_: received.append(settings))
+    monkeypatch.setattr("swvp.cli.study.run_study", lambda settings, folder, **_: received.append(settings))
     assert CliRunner().invoke(app, ["experiment", "parsing", ".", *options]).exit_code == 0
-    words = shlex.split(html.command(received[0].as_dict()))
+    words = shlex.split(html.command_of(ParsingResults(received[0], [], [], received[0].to_json())))
     assert CliRunner().invoke(app, words[1:]).exit_code == 0
-    assert received[0].as_dict() == received[1].as_dict()
+    assert received[0].to_json() == received[1].to_json()
 
 
 def test_quick_is_small(bank, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     received = []
-    monkeypatch.setattr("swvp.cli.study.run_parsing", lambda settings, folder, **_: received.append((settings, folder)))
+    monkeypatch.setattr("swvp.cli.study.run_study", lambda settings, folder, **_: received.append((settings, folder)))
     assert CliRunner().invoke(app, ["experiment", "parsing", "bank", "--quick", "--epochs", "2"]).exit_code == 0
     settings, folder = received[0]
-    assert settings == Settings(treebanks=find_sources(["bank"]), sentences=300, epochs=2, betas=(0.5, 2.0))
+    assert settings == ParsingSettings(treebanks=find_treebanks(["bank"]), sentences=300, epochs=2, betas=(0.5, 2.0))
     assert str(folder) == "swvp-parsing-quick"
 
 
@@ -227,6 +237,6 @@ def test_ctrl_c_keeps_what_is_finished(bank, tmp_path):
     finally:
         process.kill()
     assert process.returncode == 130
-    assert re.search(r"stopped: \d+ of 401 trainings are kept in out; the same command goes on", err)
+    assert re.search(r"stopped: \d+ of 401 trainings are saved in out; the same command resumes", err)
     assert "Traceback" not in err
     assert 3 <= journal.read_text().count("\n") - 1 < 401

@@ -1,15 +1,15 @@
 """Table 2 from single runs: how each column is chosen, and what is tested."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from helpers.parsing_results import WORDS, run, study, two_banks
-from swvp.studies.parsing.paper_table import PAPER, PAPER_AVERAGE
-from swvp.studies.parsing.summary import choose, rate, shown, summarise
-from swvp.studies.parsing.words import paper_notes, points, words
-
-FILES = {"train": "a", "test": "b"}
-
+from swvp.studies.common.words import signed
+from swvp.studies.parsing.runs import Share
+from swvp.studies.parsing.summary import PAPER, PAPER_AVERAGE, choose, rate, summarise_parsing
+from swvp.studies.parsing.words import paper_notes, words
 
 B_WM = [
     run("b-wm", 0.5, 800, 805),
@@ -21,13 +21,13 @@ B_WM = [
 
 def test_b_wm_is_tuned_on_dev_top_is_the_best_near_it_and_test_the_best_of_all():
     chosen = choose([run("csp", None, 790, 790), *B_WM])
-    assert [chosen[column]["beta"] for column in ("b_wm", "top", "test")] == [1.0, 2.0, 4.0]
-    (summary,) = summarise(study([run("csp", None, 790, 790), *B_WM]), samples=10)
+    assert [chosen[column].beta for column in ("b_wm", "top", "test")] == [1.0, 2.0, 4.0]
+    (summary,) = summarise_parsing(study([run("csp", None, 790, 790), *B_WM]), samples=10)
     assert [summary.means[column] for column in ("csp", "b_wm", "top", "test")] == [0.79, 0.80, 0.815, 0.83]
 
 
 def test_equal_on_dev_is_the_smallest_beta():
-    assert choose([run("csp", None, 1, 1), run("b-wm", 0.5, 800, 1), run("b-wm", 1.0, 800, 2)])["b_wm"]["beta"] == 0.5
+    assert choose([run("csp", None, 1, 1), run("b-wm", 0.5, 800, 1), run("b-wm", 1.0, 800, 2)])["b_wm"].beta == 0.5
 
 
 def test_the_best_rule_is_of_those_with_sub_structures_and_the_rival_of_the_others():
@@ -40,26 +40,26 @@ def test_the_best_rule_is_of_those_with_sub_structures_and_the_rival_of_the_othe
         run("csp-orders", None, 865, 999, draw=0),
     ]
     chosen = choose(runs)
-    assert shown(chosen["best"]) == "a-uniform:mira/1"
-    assert shown(chosen["rival"]) == "csp/30"
-    assert shown(choose(runs[:5])["rival"]) == "csp"
-    assert shown(choose(runs[:5])["best"]) == "b-wm@1"
+    assert chosen["best"].name == "a-uniform:mira/1"
+    assert chosen["rival"].name == "csp/30"
+    assert choose(runs[:5])["rival"].name == "csp"
+    assert choose(runs[:5])["best"].name == "b-wm@1"
 
 
 def test_csp_that_has_seen_the_sampled_sentences_is_no_rival_by_them():
     runs = [run("csp", None, None, 790), *B_WM, run("csp-rest", None, 780, 785)]
-    assert shown(choose(runs)["rival"]) == "csp-rest"
+    assert choose(runs)["rival"].name == "csp-rest"
 
 
 def test_columns_without_a_rule_are_empty():
-    (summary,) = summarise(study([run("csp", None, 790, 790), run("csp/30", None, 800, 800)]), samples=10)
+    (summary,) = summarise_parsing(study([run("csp", None, 790, 790), run("csp/30", None, 800, 800)]), samples=10)
     assert {column for column, mean in summary.means.items() if mean is None} == {"b_wm", "top", "test", "best"}
     assert list(summary.overall) == [("rival", "csp")]
     assert summary.score("b_wm") is None
 
 
 def test_wins_and_losses_are_both_counted():
-    (summary,) = summarise(study(two_banks()), samples=200)
+    (summary,) = summarise_parsing(study(two_banks()), samples=200)
     assert summary.score("b_wm") == (1, 1)
     assert (summary.rules[1].won, summary.rules[1].lost) == (1, 1)
     assert summary.rules[1].gains == pytest.approx([0.1, -0.01])
@@ -67,8 +67,8 @@ def test_wins_and_losses_are_both_counted():
 
 
 def test_each_treebank_is_tested_and_corrected_and_the_mean_too():
-    (summary,) = summarise(study(two_banks()), samples=20_000)
-    x, y = (line.compared["b_wm", "csp"] for line in summary.lines)
+    (summary,) = summarise_parsing(study(two_banks()), samples=20_000)
+    x, y = (treebank.compared["b_wm", "csp"] for treebank in summary.treebanks)
     assert x.difference == pytest.approx(0.1)
     assert (x.p, x.corrected) == pytest.approx((1 / 20001, 2 / 20001))
     assert y.difference == pytest.approx(-0.01)
@@ -77,13 +77,13 @@ def test_each_treebank_is_tested_and_corrected_and_the_mean_too():
 
 
 def test_nothing_chosen_on_the_test_set_is_tested():
-    (summary,) = summarise(study(two_banks()), samples=10)
+    (summary,) = summarise_parsing(study(two_banks()), samples=10)
     assert not {column for pair in summary.overall for column in pair} & {"top", "test"}
 
 
 def test_orders_are_summed_up_by_themselves():
-    runs = two_banks() + [{**found, "order": 2, "test": [700, WORDS]} for found in two_banks()]
-    first, second = summarise(study(runs, orders=(1, 2)), samples=10)
+    runs = two_banks() + [dataclasses.replace(found, order=2, test=Share(700, WORDS)) for found in two_banks()]
+    first, second = summarise_parsing(study(runs, orders=(1, 2)), samples=10)
     assert (first.order, second.order) == (1, 2)
     assert (first.means["csp"], second.means["csp"]) == (0.8, 0.7)
 
@@ -98,7 +98,7 @@ def test_rates_are_shares_of_all_updates():
     ("rule", "beta", "text"), [("csp", None, "csp"), ("a-wm/30", 0.5, "a-wm@0.5/30"), ("b-wm@2", None, "b-wm@2")]
 )
 def test_a_rule_is_shown_with_its_beta(rule, beta, text):
-    assert shown({"rule": rule, "beta": beta}) == text
+    assert run(rule, beta, 1, 1).name == text
 
 
 def test_the_paper_s_wins_are_those_its_text_names():
@@ -120,7 +120,7 @@ def test_the_paper_s_average_is_told_where_it_is_not_the_mean():
 
 def test_the_summary_says_losses_too():
     results = study(two_banks())
-    found = dict(words(results, summarise(results, samples=2_000)))
+    found = dict(words(results, summarise_parsing(results, samples=2_000)))
     text = found["First order, B-WM against CSP"].replace("\u00a0", " ")
     assert text.startswith("+4.50 points on average (95 % interval ")
     assert text.endswith("above on 1 of 2 treebanks (1 significant after correction), below on 1 (1 significant).")
@@ -133,17 +133,17 @@ def test_the_summary_says_how_much_the_order_of_training_changes():
         run("csp-orders", None, 802, 797, draw=1),
     ]
     results = study(runs, control=True)
-    text = dict(words(results, summarise(results, samples=10)))["First order, orders of training"]
-    assert "on 3 random orders of the sentences ranges over 1.00 points." in text
-    assert "(csp-orders) is at −0.30 points from CSP" in text
+    text = dict(words(results, summarise_parsing(results, samples=10)))["First order, orders of training"]
+    assert "on 3 random orders of the sentences varies by 1.00 points." in text
+    assert "(csp-orders) differs from CSP by −0.30 points" in text
 
 
 def test_the_summary_says_what_the_sampled_sentences_are_worth():
     results = study([run("csp", None, None, 800), run("csp-rest", None, 700, 790)], sampled=True)
-    text = dict(words(results, summarise(results, samples=10)))["First order, sampled development sentences"]
-    assert "(csp-rest) is at −1.00 points from CSP" in text
+    text = dict(words(results, summarise_parsing(results, samples=10)))["First order, sampled dev sentences"]
+    assert "(csp-rest) differs from CSP by −1.00 points" in text
 
 
 @pytest.mark.parametrize(("value", "text"), [(0.0123, "+1.23"), (-0.0123, "−1.23"), (-0.00001, "0.00")])
-def test_points(value, text):
-    assert points(value) == text
+def test_differences_have_a_sign(value, text):
+    assert signed(value) == text

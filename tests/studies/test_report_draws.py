@@ -1,24 +1,19 @@
-"""What the report says of the best of ten β: how much of it is the best of ten draws of noise."""
+"""How much of the gain of choosing β is the best of ten draws of noise."""
 
 import pytest
 
-from swvp.studies.synthetic.words import gains_of_choosing
+from swvp.studies import SyntheticResults, SyntheticSettings
+from swvp.studies.synthetic.study import Run
+from swvp.studies.synthetic.summary import gains_of_choosing
 
 
 def results(table):
     """Accuracies as {(dataset, β): (dev, test)}."""
     runs = [
-        {
-            "setup": 1,
-            "dataset": dataset,
-            "rule": "b-wm",
-            "beta": beta,
-            "order": None,
-            "accuracy": {"last_dev": [dev], "last_test": [test]},
-        }
+        Run(1, dataset, "b-wm", beta, None, {}, {"last_dev": [dev], "last_test": [test]})
         for (dataset, beta), (dev, test) in table.items()
     ]
-    return {"runs": runs}
+    return SyntheticResults(SyntheticSettings(), [], runs, {})
 
 
 def test_a_beta_that_is_good_for_all_gains_as_much_on_the_others():

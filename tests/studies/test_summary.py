@@ -3,23 +3,20 @@
 import pytest
 from scipy.stats import wilcoxon
 
-from swvp.studies.synthetic.summary import PAPER, p_value, summarise
+from swvp.studies import SyntheticResults, SyntheticSettings
+from swvp.studies.synthetic.study import DatasetResult, Run
+from swvp.studies.synthetic.summary import PAPER, p_value, summarise_synthetic
 
 
 def run(rule, beta, dataset, dev, test, *, averaged=(0.9, 0.9), updates=(10, 10), back_offs=(1, 0), failures=(0, 0)):
-    return {
-        "setup": 1,
-        "dataset": dataset,
-        "rule": rule,
-        "beta": beta,
-        "history": {"updates": updates, "back_offs": back_offs, "condition_2_failures": failures},
-        "accuracy": {
-            "last_dev": [0.0, dev],
-            "last_test": [0.0, test],
-            "averaged_dev": [0.0, averaged[0]],
-            "averaged_test": [0.0, averaged[1]],
-        },
+    accuracy = {
+        "last_dev": [0.0, dev],
+        "last_test": [0.0, test],
+        "averaged_dev": [0.0, averaged[0]],
+        "averaged_test": [0.0, averaged[1]],
     }
+    history = {"updates": updates, "back_offs": back_offs, "condition_2_failures": failures}
+    return Run(1, dataset, rule, beta, None, history, accuracy)
 
 
 @pytest.fixture
@@ -34,12 +31,9 @@ def rules():
         run("a-wm", 1.0, 1, 0.71, 0.70, back_offs=(1, 1)),
         run("a-wm", 2.0, 1, 0.71, 0.706),
     ]
-    results = {
-        "settings": {"setups": [1], "rules": ["csp", "a-wm"], "datasets": 2, "control": False},
-        "datasets": [{"setup": 1, "ceiling": 0.8}, {"setup": 1, "ceiling": 0.9}],
-        "runs": runs,
-    }
-    (summary,) = summarise(results)
+    settings = SyntheticSettings(setups=(1,), rules=("a-wm",), datasets=2, control=False)
+    datasets = [DatasetResult(1, k, ceiling, ceiling, [], []) for k, ceiling in enumerate((0.8, 0.9))]
+    (summary,) = summarise_synthetic(SyntheticResults(settings, datasets, runs, settings.to_json()))
     assert (summary.setup, summary.datasets) == (1, 2)
     assert summary.ceiling == pytest.approx(0.85)
     assert summary.ceiling_std == pytest.approx(0.05 * 2**0.5)
@@ -86,10 +80,10 @@ def test_equal_accuracies_have_p_value_1(rules):
 
 def test_the_paper_s_best_rules_are_those_its_text_names():
     def best(setup):
-        return max(PAPER[setup], key=lambda rule: PAPER[setup][rule][0])
+        return max(PAPER[setup], key=lambda rule: PAPER[setup][rule].mean)
 
     def gain(setup):
-        return round(PAPER[setup][best(setup)][0] - PAPER[setup]["csp"][0], 2)
+        return round(PAPER[setup][best(setup)].mean - PAPER[setup]["csp"].mean, 2)
 
     assert [(best(setup), gain(setup)) for setup in (1, 2, 3)] == [("b-wmr", 3.72), ("b-wm", 5.29), ("a-wm", 5.18)]
 

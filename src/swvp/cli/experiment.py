@@ -1,32 +1,33 @@
-"""Owns `swvp experiment …`: the paper's studies from the shell."""
+"""`swvp experiment`: the paper's studies from the command line."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from swvp.cli import options
-from swvp.cli.options import floats, integers, names
+from swvp.cli.options import floats, integers, names, takes_options
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Redo the paper's experiments.", no_args_is_help=True)
+app = typer.Typer(help="Run the paper's experiments.", no_args_is_help=True)
 
 RULES = """
 A rule is csp, mira, or APPROACH-GAMMA[:SUBSTRUCTURES][:STEP][:FLAG]; 2xcsp..a-wm is csp for 2 epochs, then a-wm:
 
   approach: a (aggressive: violations only), b (balanced: all)
 
-  gamma: wm, wmr, uniform, softmin, worst, optimal, wmr-printed, or one of yours (--load)
+  gamma: wm, wmr, uniform, softmin, worst, optimal, wmr-printed, or your own (--load)
 
   substructures: single, full, segments, pairs, triples, prefixes, single+full, all
   (subtrees and components are for trees)
 
   step: unit, sqrt, count, mira
 
-  flag: impose (keep γ condition 2), literal (also without a violation), parts (second-order trees)
+  flag: impose (require γ condition 2), literal (update also without a violation), parts (second-order trees)
 
 """
 
@@ -43,7 +44,7 @@ Examples:
 """
 
 PARSING = f"""{RULES.replace("  (subtrees and components are for trees)", "  subtrees, components")}
-RULE@β has this β only, RULE/MARGIN a margin: csp/30, a-wm@0.5/1
+RULE@β fixes β, RULE/MARGIN sets a margin: csp/30, a-wm@0.5/1
 
 Examples:
 
@@ -58,200 +59,192 @@ Examples:
   swvp experiment parsing UD_Greek-GDT --rules csp/30,a-uniform:mira/1 --betas 0.25,0.5,1 -o margins
 """
 
-
-Epochs = Annotated[int | None, typer.Option(help="Passes over the training set.", show_default="10")]
-Control = Annotated[
-    bool, typer.Option(help="Also train CSP on as many random orders as there are β values, and take the best.")
-]
+Epochs = Annotated[int | None, typer.Option(help="Epochs of each training.", show_default="10")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="Threads.", show_default="all cores")]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Start anew: replace the study in the folder.")]
-Load = Annotated[Path | None, typer.Option(help="A Python file of yours to run first; it may register a γ or a JJ.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Replace an earlier study in the folder instead of resuming it.")]
+CONTROL_HELP = "Also train CSP on as many random orders as there are β values, and choose the best on the dev set."
 
 
-@app.command(epilog=SYNTHETIC)
-def synthetic(
-    setups: Annotated[str | None, typer.Option(help="Which of the paper's setups.", show_default="1,2,3")] = None,
-    datasets: Annotated[int | None, typer.Option(help="Datasets per setup.", show_default="10")] = None,
+@dataclass(kw_only=True)
+class SyntheticOptions:
+    """The options of `swvp experiment synthetic`."""
+
+    setups: Annotated[str | None, typer.Option(help="The paper's setups to run.", show_default="1,2,3")] = None
+    datasets: Annotated[int | None, typer.Option(help="Datasets per setup.", show_default="10")] = None
     sizes: Annotated[
-        str | None, typer.Option(help="Items for training, development and test.", show_default="7000,2000,1000")
-    ] = None,
-    epochs: Epochs = None,
+        str | None, typer.Option(help="Sequences in the training, dev and test set.", show_default="7000,2000,1000")
+    ] = None
+    epochs: Epochs = None
     betas: Annotated[
         str | None, typer.Option(help="β values, as a list or FIRST:LAST:STEP.", show_default="0.5:5:0.5")
-    ] = None,
+    ] = None
     rules: Annotated[
         str | None,
-        typer.Option(
-            help="Update rules by their short names, see below. CSP is always run.",
-            show_default="csp,a-wm,a-wmr,b-wm,b-wmr",
-        ),
-    ] = None,
+        typer.Option(help="Update rules, see below. CSP is always run.", show_default="csp,a-wm,a-wmr,b-wm,b-wmr"),
+    ] = None
     hmm: Annotated[
         str | None, typer.Option(help="Draw the HMM per-setup or per-dataset.", show_default="per-setup")
-    ] = None,
-    shuffle: Annotated[bool, typer.Option("--shuffle", help="A new random order of the items in each pass.")] = False,
-    control: Control = True,
-    seed: Annotated[int, typer.Option(help="Decides the HMMs, the samples and the orders.")] = 0,
-    jobs: Jobs = None,
+    ] = None
+    shuffle: Annotated[
+        bool, typer.Option("--shuffle", help="Use a new random order of the examples in each epoch.")
+    ] = False
+    control: Annotated[bool, typer.Option(help=CONTROL_HELP)] = True
+    seed: Annotated[int, typer.Option(help="Seed of the HMMs, the samples and the random orders.")] = 0
+    jobs: Jobs = None
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Folder for the results.", show_default="swvp-synthetic, or -quick"),
-    ] = None,
+    ] = None
     quick: Annotated[
         bool,
         typer.Option(
-            "--quick", help="A small study in seconds: 3 datasets of 1400,400,200 items, 5 epochs, 4 β values."
+            "--quick", help="A small study in seconds: 3 datasets of 1400,400,200 sequences, 5 epochs, 4 β values."
         ),
-    ] = False,
-    fresh: Fresh = False,
-    load: Load = None,
-) -> None:
-    """Table 1: HMM data, CSP against SWVP, β tuned on development sets, beside the best that is possible.
+    ] = False
+    fresh: Fresh = False
+    load: options.Load = None
 
-    Writes results.json (every single run) and report.html (tables and plots).
-    Ctrl-C keeps what is finished; the same command goes on from there.
+
+@app.command(epilog=SYNTHETIC)
+@takes_options
+def synthetic(given: SyntheticOptions) -> None:
+    """Table 1: CSP and SWVP on HMM data, with β tuned on dev sets, and the best possible accuracy.
+
+    Writes results.json (every run) and report.html (tables and figures).
+    Ctrl-C stops the study; the same command resumes it.
     """
     import dataclasses
 
-    from swvp.cli.study import load_python, run_synthetic
-    from swvp.studies.synthetic.study import FULL, QUICK
+    from swvp.cli.study import load_python, run_study
+    from swvp.studies.synthetic.settings import FULL, QUICK
 
-    given: dict[str, Any] = {
-        "loaded": None if load is None else load_python(load),
-        "setups": integers("setups", setups),
-        "datasets": datasets,
-        "sizes": integers("sizes", sizes),
-        "epochs": epochs,
-        "betas": floats("betas", betas),
-        "rules": names(rules),
-        "hmm": hmm,
-        "shuffle": shuffle,
-        "control": control,
-        "seed": seed,
+    values = {
+        "loaded": None if given.load is None else load_python(given.load),
+        "setups": integers("setups", given.setups),
+        "sizes": integers("sizes", given.sizes),
+        "betas": floats("betas", given.betas),
+        "rules": names(given.rules),
+        **{name: getattr(given, name) for name in ("datasets", "epochs", "hmm", "shuffle", "control", "seed")},
     }
-    settings = dataclasses.replace(QUICK if quick else FULL, **{k: v for k, v in given.items() if v is not None})
-    run_synthetic(settings, folder_of(output, "synthetic", quick), jobs=jobs, fresh=fresh)
+    changed = {name: value for name, value in values.items() if value is not None}
+    settings = dataclasses.replace(QUICK if given.quick else FULL, **changed)
+    run_study(settings, folder_of(given.output, "synthetic", given.quick), jobs=given.jobs, fresh=given.fresh)
 
 
-@app.command(epilog=PARSING)
-def parsing(
+@dataclass(kw_only=True)
+class ParsingOptions:
+    """The options of `swvp experiment parsing`."""
+
     treebanks: Annotated[
         list[str],
         typer.Argument(
             metavar="[NAME=]TREEBANK...",
-            help="Folders with files whose names end in train, dev (or none) and test before the extension; or files, "
-            "as TRAIN,DEV,TEST or TRAIN,TEST. CoNLL-U or CoNLL-X.",
+            help="Folders with files whose names end in train, dev (optional) and test before the extension; or "
+            "files, as TRAIN,DEV,TEST or TRAIN,TEST. CoNLL-U or CoNLL-X.",
             show_default=False,
         ),
-    ],
-    orders: Annotated[str | None, typer.Option(help="Orders of the parser.", show_default="1,2")] = None,
+    ]
+    orders: Annotated[str | None, typer.Option(help="Orders of the parser.", show_default="1,2")] = None
     rules: Annotated[
         str | None,
         typer.Option(
-            help="Update rules by their short names, see below. CSP is always run.",
+            help="Update rules, see below. CSP is always run.",
             show_default="csp,b-wm:parts,a-wm,b-wmr,a-wmr, a-uniform:mira/1, "
             "a-uniform:components:mira/1,a-uniform:sqrt/30, csp/30,mira/1",
         ),
-    ] = None,
+    ] = None
     betas: Annotated[
         str | None, typer.Option(help="β values, as a list or FIRST:LAST:STEP.", show_default="0.5,1,2,4")
-    ] = None,
-    epochs: Epochs = None,
+    ] = None
+    epochs: Epochs = None
     sentences: Annotated[
-        int | None, typer.Option(help="Learn from so many random training sentences only.", show_default="all")
-    ] = None,
+        int | None, typer.Option(help="Train on a random sample of this many sentences.", show_default="all")
+    ] = None
     sample_dev: Annotated[
         bool,
         typer.Option(
             "--sample-dev",
-            help="Sample development sentences from the training set as the paper does, whatever files there are.",
+            help="Sample the dev set from the training set, as the paper does, even if there is a dev file.",
         ),
-    ] = False,
+    ] = False
     dev_sentences: Annotated[
-        int | None,
-        typer.Option(
-            help="How many development sentences to sample, where they are sampled.", show_default="a tenth, ≤ 1000"
-        ),
-    ] = None,
+        int | None, typer.Option(help="Size of a sampled dev set.", show_default="a tenth, ≤ 1000")
+    ] = None
     features: Annotated[
         str | None,
-        typer.Option(help="A preset for each of the orders.", show_default="first-order,second-order"),
-    ] = None,
-    prune_heads: Annotated[int | None, typer.Option(help="Order 2: heads kept for a word, at most.")] = None,
+        typer.Option(help="A preset of feature templates for each order.", show_default="first-order,second-order"),
+    ] = None
+    prune_heads: Annotated[int | None, typer.Option(help="Order 2: the most heads that pruning leaves a word.")] = None
     prune_threshold: Annotated[
-        float | None, typer.Option(help="Order 2: probability of a head, in relation to the best one, at least.")
-    ] = None,
+        float | None, typer.Option(help="Order 2: the least probability of a head, relative to the best one.")
+    ] = None
     shuffle: Annotated[
-        bool | None, typer.Option("--shuffle/--no-shuffle", help="A new random order of the sentences in each pass.")
-    ] = None,
-    projective: Annotated[bool, typer.Option("--projective", help="Only trees without crossing arcs.")] = False,
-    hashed: Annotated[int | None, typer.Option(help="How many weights; a power of 2.", show_default="4194304")] = None,
-    control: Annotated[
         bool | None,
         typer.Option(
-            "--control/--no-control",
-            help="Also train CSP on as many random orders as there are β values, and take the best.",
-            show_default="control",
+            "--shuffle/--no-shuffle",
+            help="Use a new random order of the sentences in each epoch.",
+            show_default="shuffle",
         ),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Decides the samples and the orders of the sentences.")] = 0,
+    ] = None
+    projective: Annotated[bool, typer.Option("--projective", help="Predict only projective trees.")] = False
+    hashed: Annotated[int | None, typer.Option(help="Hash size, a power of 2.", show_default="4194304")] = None
+    control: Annotated[
+        bool | None, typer.Option("--control/--no-control", help=CONTROL_HELP, show_default="control")
+    ] = None
+    seed: Annotated[int, typer.Option(help="Seed of the samples and the random orders.")] = 0
     paper: Annotated[
         bool,
         typer.Option(
             "--paper",
-            help="The paper's protocol: CSP and B-WM, 1000 sampled development sentences, β = 0.5, 1, …, 5, and "
-            "TurboParser's templates, pruning and order of sentences. Other options still count.",
+            help="The paper's protocol: CSP and B-WM, 1000 sampled dev sentences, β = 0.5, 1, …, 5, and "
+            "TurboParser's templates, pruning and order of sentences. Other options override it.",
         ),
-    ] = False,
-    jobs: Jobs = None,
+    ] = False
+    jobs: Jobs = None
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Folder for the results.", show_default="swvp-parsing, or -quick"),
-    ] = None,
+    ] = None
     quick: Annotated[
         bool, typer.Option("--quick", help="A small study: 300 training sentences, 3 epochs, 2 β values.")
-    ] = False,
-    max_bytes: options.MaxBytes = options.MAX_BYTES,
-    fresh: Fresh = False,
-    load: Load = None,
-) -> None:
-    """Table 2: dependency parsing, CSP against SWVP, β tuned on development sets, with significance tests.
+    ] = False
+    max_bytes: options.MaxBytes = options.MAX_BYTES
+    fresh: Fresh = False
+    load: options.Load = None
 
-    Writes results.json (every single run) and report.html (tables and plots).
-    Ctrl-C keeps what is finished; the same command goes on from there.
+
+@app.command(epilog=PARSING)
+@takes_options
+def parsing(given: ParsingOptions) -> None:
+    """Table 2: CSP and SWVP in dependency parsing, with β tuned on dev sets, and significance tests.
+
+    Writes results.json (every run) and report.html (tables and figures).
+    Ctrl-C stops the study; the same command resumes it.
     """
-    from swvp.cli.study import load_python, run_parsing
-    from swvp.studies.parsing.study import PAPER, QUICK, Settings
-    from swvp.studies.parsing.treebanks import find_sources
+    from swvp.cli.streams import tell
+    from swvp.cli.study import load_python, run_study
+    from swvp.studies.parsing.settings import ParsingSettings, protocol
+    from swvp.studies.parsing.treebanks import find_treebanks
 
-    given: dict[str, Any] = {
-        "loaded": None if load is None else load_python(load),
-        "orders": integers("orders", orders),
-        "rules": names(rules),
-        "betas": floats("betas", betas),
-        "epochs": epochs,
-        "sentences": sentences,
-        "sample_dev": sample_dev or None,
-        "dev_sentences": dev_sentences,
-        "features": names(features),
-        "prune_heads": prune_heads,
-        "prune_threshold": prune_threshold,
-        "shuffle": shuffle,
-        "projective": projective,
-        "hashed": hashed,
-        "control": control,
-        "seed": seed,
+    same_names = ("epochs", "sentences", "dev_sentences", "prune_heads", "prune_threshold", "shuffle")
+    values = {
+        "loaded": None if given.load is None else load_python(given.load),
+        "orders": integers("orders", given.orders),
+        "rules": names(given.rules),
+        "betas": floats("betas", given.betas),
+        "features": names(given.features),
+        "sample_dev": given.sample_dev or None,
+        **{name: getattr(given, name) for name in (*same_names, "projective", "hashed", "control", "seed")},
     }
-    protocol = (PAPER if paper else {}) | (QUICK if quick else {})
-    if paper and quick:
-        protocol |= {"dev_sentences": 100}
-    chosen = protocol | {k: v for k, v in given.items() if v is not None}
-    if paper and features is None and orders is not None:
-        chosen["features"] = tuple(PAPER["features"][order - 1] for order in chosen["orders"] if order in (1, 2))
-    settings = Settings(treebanks=find_sources(treebanks), **chosen)
-    run_parsing(settings, folder_of(output, "parsing-paper" if paper else "parsing", quick), jobs=jobs, fresh=fresh)
+    arguments = protocol(paper=given.paper, quick=given.quick, given=values)
+    settings = ParsingSettings(treebanks=find_treebanks(given.treebanks), **arguments)
+    sampled = [source.name for source in settings.treebanks if settings.samples(source)]
+    if sampled and not settings.sample_dev:
+        tell(f"no dev file for {', '.join(sampled)}: the dev set is sampled from the training set")
+    folder = folder_of(given.output, "parsing-paper" if given.paper else "parsing", given.quick)
+    run_study(settings, folder, jobs=given.jobs, fresh=given.fresh)
 
 
 def folder_of(output: Path | None, study: str, quick: bool) -> Path:
-    """Where the results go."""
+    """Return the folder for the results."""
     return output if output is not None else Path(f"swvp-{study}-quick" if quick else f"swvp-{study}")

@@ -1,4 +1,4 @@
-"""Owns the studies as commands run them: what to run, to render and to show; a user's code loaded first."""
+"""Running a study from the command line: progress, interruption, results; loading a user's Python file."""
 
 from __future__ import annotations
 
@@ -8,66 +8,66 @@ import runpy
 import sys
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from rich.console import Console
+import typer
 
-from swvp.cli.streams import tell
-from swvp.cli.watch import run_watched
+from swvp.cli.output import new_console
+from swvp.cli.watch import Watch
 from swvp.errors import InputError
 from swvp.io.files import is_special
 
 if TYPE_CHECKING:
-    from swvp.studies.parsing import study as parsing
-    from swvp.studies.parsing.summary import OrderSummary
-    from swvp.studies.synthetic import study as synthetic
+    from swvp.studies.report import Settings
 
-__all__ = ["cores", "load_python", "run_parsing", "run_synthetic"]
+__all__ = ["cores", "load_python", "run_study"]
 
-
-def run_synthetic(settings: synthetic.Settings, folder: Path, *, jobs: int | None, fresh: bool) -> None:
-    """The synthetic study in `folder`."""
-    from swvp.studies.synthetic import study as synthetic
-    from swvp.studies.synthetic.summary import summarise
-    from swvp.studies.synthetic.terminal import print_tables
-
-    def render(results: dict[str, Any]) -> str:
-        from swvp.studies.synthetic.page import render
-
-        return render(results)
-
-    def show(console: Console, results: dict[str, Any]) -> None:
-        print_tables(console, summarise(results))
-
-    run_watched(synthetic, settings, folder, jobs=threads(jobs), fresh=fresh, render=render, show=show)
+WIDE = 160  # columns where the output is not a terminal
 
 
-def run_parsing(settings: parsing.Settings, folder: Path, *, jobs: int | None, fresh: bool) -> None:
-    """The parsing study in `folder`."""
-    from swvp.studies.parsing import study as parsing
+def run_study(settings: Settings, folder: Path, *, jobs: int | None, fresh: bool) -> None:
+    """Run or resume a study in a folder, write its report there, and print its tables."""
+    from swvp.studies.common.journal import finished_runs
+    from swvp.studies.report import REPORT, RESULTS, study_of, write_report
 
-    sampled = [source.name for source in settings.treebanks if settings.samples(source)]
-    if sampled and not settings.sample_dev:
-        tell(f"no development file for {', '.join(sampled)}: training sentences are held out")
-    summaries: list[OrderSummary] = []
+    study = study_of(settings)
+    console, messages = new_console(width=WIDE), new_console(stderr=True)
+    is_started = False
+    try:
+        with Watch(messages) as watch:
 
-    def render(results: dict[str, Any]) -> str:
-        from swvp.studies.parsing.page import render
-        from swvp.studies.parsing.summary import summarise
+            def progress(done: int, total: int) -> None:
+                nonlocal is_started
+                if not is_started:
+                    is_started = True
+                    messages.print(start_message(settings.epochs, folder, done, total))
+                watch.show(done, total)
 
-        summaries.extend(summarise(results))
-        return render(results, summaries)
+            results = study.run(
+                settings, folder, jobs=cores() if jobs is None else jobs, fresh=fresh, progress=progress
+            )
+            summaries = study.summarise(results)
+            write_report(results, folder, summaries=summaries)
+    except KeyboardInterrupt:
+        total = len(study.trainings(settings))
+        messages.print(
+            f"stopped: {finished_runs(folder):,} of {total:,} trainings are saved in {folder}; "
+            "the same command resumes from there"
+        )
+        raise typer.Exit(130) from None
+    study.print_tables(console, summaries)
+    console.print(f"\nReport: {folder / REPORT}\nEvery run: {folder / RESULTS}", soft_wrap=True)
 
-    def show(console: Console, results: dict[str, Any]) -> None:
-        from swvp.studies.parsing.terminal import print_parsing
 
-        print_parsing(console, results, summaries)
-
-    run_watched(parsing, settings, folder, jobs=threads(jobs), fresh=fresh, render=render, show=show)
+def start_message(epochs: int, folder: Path, done: int, total: int) -> str:
+    if done == total:
+        return f"all {total:,} trainings are in {folder} already: nothing to run"
+    message = f"{total - done:,} trainings of {epochs} epochs, into {folder}"
+    return f"{message}; {done:,} are there already" if done else message
 
 
 def load_python(path: Path) -> str:
-    """Run a user's file, which may call swvp.register_gamma and swvp.register_substructures; return its digest."""
+    """Run a user's Python file, which may register a γ or a JJ; return its SHA-256 digest."""
     if is_special(path):
         raise InputError(f"cannot load {path}: a pipe or a device; it must be a file")
     try:
@@ -83,7 +83,7 @@ def load_python(path: Path) -> str:
 
 
 def failed_line(path: Path, error: BaseException) -> str:
-    """The line of a user's file where an error comes from, if it is known."""
+    """Return the line of a user's file that raised an error, if it is known."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == str(path)]
     line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
@@ -91,7 +91,7 @@ def failed_line(path: Path, error: BaseException) -> str:
 
 
 def described(error: BaseException) -> str:
-    """An error of a user's code; it may even fail to say what it is."""
+    """Return the message of an error of a user's code, whose own __str__ may fail."""
     try:
         return str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
     except Exception:
@@ -99,9 +99,5 @@ def described(error: BaseException) -> str:
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def threads(jobs: int | None) -> int:
-    return cores() if jobs is None else jobs

@@ -1,64 +1,88 @@
-"""Owns running the trainings of a study in threads: those that a journal does not hold yet, each kept at once."""
+"""Running the trainings of a study in threads: those that the journal does not have yet."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from swvp.errors import InputError
 from swvp.studies.common.journal import Journal
 
-__all__ = ["check_jobs", "finish"]
+__all__ = ["Progress", "check_jobs", "finish", "no_progress"]
 
-Run = TypeVar("Run", bound=tuple[Any, ...])
-Train = Callable[[Run, threading.Event], dict[str, Any] | None]
-"""One training as a dict with the fields of its run, or None if the event stopped it."""
+Training = TypeVar("Training", bound=tuple[Any, ...])
+Progress = Callable[[int, int], None]
+"""Called with the number of finished trainings and the number of all."""
+
+
+class FinishedRun(Protocol):
+    """The result of a training."""
+
+    @property
+    def training(self) -> Any: ...
+
+    def to_json(self) -> dict[str, Any]: ...
+
+
+Run = TypeVar("Run", bound=FinishedRun)
+
+
+def no_progress(done: int, total: int) -> None:
+    """Ignore the progress."""
 
 
 def check_jobs(jobs: int) -> None:
+    """Raise InputError if the number of threads is not valid."""
     if jobs < 1:
         raise InputError(f"jobs must be at least 1, not {jobs}")
 
 
 def finish(
-    runs: Sequence[Run], train: Train[Run], journal: Journal, *, jobs: int, progress: Callable[[int, int], None]
-) -> list[dict[str, Any]]:
-    """Train what is missing; all runs, in the order of `runs`, which are NamedTuples."""
+    trainings: Sequence[Training],
+    train: Callable[[Training, threading.Event], Run | None],
+    journal: Journal[Run],
+    *,
+    jobs: int,
+    progress: Progress,
+) -> list[Run]:
+    """Run the trainings that the journal does not have; return the runs of all, in the order of `trainings`."""
     try:
-        kept = {key(runs[0], found): found for found in journal.runs} if runs else {}
-        todo = [run for run in runs if run not in kept]
-        progress(len(runs) - len(todo), len(runs))
-        for done, found in enumerate(in_threads(todo, train, journal, jobs), len(runs) - len(todo) + 1):
-            kept[key(runs[0], found)] = found
-            progress(done, len(runs))
+        runs = {run.training: run for run in journal.runs}
+        missing = [training for training in trainings if training not in runs]
+        before = len(trainings) - len(missing)
+        progress(before, len(trainings))
+        for done, run in enumerate(in_threads(missing, train, journal, jobs), before + 1):
+            runs[run.training] = run
+            progress(done, len(trainings))
     finally:
         journal.close()
-    return [kept[run] for run in runs]
+    return [runs[training] for training in trainings]
 
 
-def key(like: Any, found: dict[str, Any]) -> Any:
-    return type(like)(*(found[field] for field in like._fields))
-
-
-def in_threads(todo: Sequence[Run], train: Train[Run], journal: Journal, jobs: int) -> Iterator[dict[str, Any]]:
-    """The runs of `todo` as they finish. Kernels release the GIL, so threads use all cores on one copy of the data."""
+def in_threads(
+    trainings: Sequence[Training],
+    train: Callable[[Training, threading.Event], Run | None],
+    journal: Journal[Run],
+    jobs: int,
+) -> Iterator[Run]:
+    """Yield the runs as they finish. Kernels release the GIL, so threads use all cores with one copy of the data."""
     stopped = threading.Event()
 
-    def work(run: Run) -> dict[str, Any] | None:
+    def work(training: Training) -> Run | None:
         if stopped.is_set():
             return None
-        found = train(run, stopped)
-        if found is not None:
-            journal.add(found)
-        return found
+        run = train(training, stopped)
+        if run is not None:
+            journal.add(run)
+        return run
 
     with ThreadPoolExecutor(jobs) as pool:
         try:
-            for future in as_completed([pool.submit(work, run) for run in todo]):
-                if (found := future.result()) is not None:
-                    yield found
+            for future in as_completed([pool.submit(work, training) for training in trainings]):
+                if (run := future.result()) is not None:
+                    yield run
         except BaseException:
             stopped.set()
             pool.shutdown(wait=True, cancel_futures=True)

@@ -1,29 +1,30 @@
-"""Owns the numbers of the parsing study's tables, computed from its single runs."""
+"""The numbers of the parsing study's tables, computed from its runs, and Table 2 of the paper."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from swvp.evaluation.paired import Ints, Tested, compare_sets
-from swvp.studies.parsing.runs import CONTROL, CSP, REST, is_swvp
+from swvp.studies.parsing.runs import Run
+from swvp.studies.parsing.settings import CONTROL, CSP, REST, is_swvp
+from swvp.studies.parsing.study import ParsingResults
 
 __all__ = [
     "COLUMNS",
-    "TESTED",
-    "Line",
+    "COMPARISONS",
+    "PAPER",
+    "PAPER_AVERAGE",
+    "PAPER_COLUMNS",
     "OrderSummary",
-    "RuleLine",
-    "dev_uas",
+    "RuleSummary",
+    "TreebankSummary",
+    "choose",
+    "csp_tries",
     "rate",
-    "runs_of",
-    "share",
-    "shown",
-    "summarise",
-    "uas",
+    "summarise_parsing",
 ]
 
 B_WM = ("b-wm:parts", "b-wm")
@@ -37,42 +38,74 @@ COLUMNS = {
     "best": "Best SWVP",
     "rival": "Best rival",
 }
-TESTED = {
+"""The columns of Table 2: `choose` chooses the run of each."""
+COMPARISONS = {
     ("b_wm", "csp"): "B-WM against CSP",
     ("best", "csp"): "best SWVP against CSP",
     ("rival", "csp"): "best rival against CSP",
     ("best", "rival"): "best SWVP against the best rival",
 }
-"""What is tested; Top B-WM and Test B-WM are chosen on the test set, so a test on it would say nothing."""
+"""The comparisons that are tested. Top B-WM and Test B-WM are chosen on the test set, so a test on it means nothing."""
 
-Run = Mapping[str, Any]
+PAPER_COLUMNS = ("CSP", "B-WM", "Top B-WM", "Test B-WM")
+
+PAPER: dict[int, dict[str, tuple[float, float, float, float]]] = {
+    1: {
+        "English": (86.34, 86.40, 86.70, 86.70),
+        "Chinese": (84.60, 84.50, 85.04, 85.05),
+        "Arabic": (79.09, 79.17, 79.21, 79.21),
+        "Greek": (80.41, 80.20, 80.28, 80.28),
+        "Italian": (84.63, 84.64, 84.74, 84.70),
+        "Turkish": (83.05, 82.89, 82.89, 82.89),
+        "Basque": (79.47, 79.54, 79.54, 79.54),
+        "Catalan": (88.51, 88.46, 88.50, 88.50),
+        "Hungarian": (80.17, 80.07, 80.07, 80.21),
+    },
+    2: {
+        "English": (88.02, 87.82, 87.82, 87.92),
+        "Chinese": (86.82, 86.69, 86.83, 87.02),
+        "Arabic": (76.07, 75.94, 76.09, 76.09),
+        "Greek": (80.31, 80.40, 80.40, 80.61),
+        "Italian": (84.03, 84.08, 84.15, 84.28),
+        "Turkish": (83.02, 83.04, 83.04, 83.31),
+        "Basque": (80.52, 80.57, 80.63, 80.64),
+        "Catalan": (88.71, 88.81, 88.81, 88.82),
+        "Hungarian": (80.61, 80.45, 80.45, 80.55),
+    },
+}
+PAPER_AVERAGE = {1: (83.69, 83.65, 83.77, 83.79), 2: (83.12, 83.08, 83.13, 83.35)}
+"""The line “Average” as printed; some of its numbers are not the mean of the lines above."""
 
 
 @dataclass(frozen=True)
-class Line:
-    """A treebank's runs by column; None where no rule of the study can be in it."""
+class TreebankSummary:
+    """A treebank: the run of each column, None where the study has no rule for it, and the tested comparisons."""
 
     treebank: str
     runs: dict[str, Run | None]
     compared: dict[tuple[str, str], Tested]
 
     def uas(self, column: str) -> float | None:
+        """Return the test UAS in a column, as a share."""
         run = self.runs[column]
-        return None if run is None else uas(run)
+        return None if run is None else run.uas
 
     @property
-    def best_is_the_rival(self) -> bool:
-        """Whether the best SWVP rule and the best rival are one model, as far as can be seen: they get the same number
-        of words right in each test sentence and in the development set."""
+    def best_is_rival(self) -> bool:
+        """Whether the best SWVP rule and the best rival appear to be the same model.
+
+        They are if they have the same number of correct words in each test sentence and in the dev set.
+        """
         best, rival = self.runs["best"], self.runs["rival"]
-        if best is None or rival is None:
-            return False
-        return bool(best["right"] == rival["right"] and best["dev"] == rival["dev"])
+        return best is not None and rival is not None and (best.right, best.dev) == (rival.right, rival.dev)
 
 
 @dataclass(frozen=True)
-class RuleLine:
-    """A rule with β tuned on each development set: its runs and their gains over CSP, a treebank each."""
+class RuleSummary:
+    """A rule with β tuned on each dev set: its run and its gain over CSP on each treebank it was trained on.
+
+    Gains are differences of test UAS, as shares. `treebanks` is the number of all treebanks of the study.
+    """
 
     rule: str
     runs: list[Run]
@@ -81,158 +114,178 @@ class RuleLine:
 
     @property
     def name(self) -> str:
-        """The rule, and on how many treebanks it was run if not on all."""
-        known = len(self.runs)
-        return self.rule if known == self.treebanks else f"{self.rule} ({known} of {self.treebanks})"
+        """The rule, and the number of its treebanks if these are not all."""
+        return self.rule if len(self.runs) == self.treebanks else f"{self.rule} ({len(self.runs)} of {self.treebanks})"
 
     @property
-    def mean(self) -> float:
-        return float(np.mean([uas(run) for run in self.runs]))
+    def is_control(self) -> bool:
+        """Whether this is CSP on other orders or other sentences."""
+        return self.rule in (CONTROL, REST)
+
+    def mean(self, value: Callable[[Run], float]) -> float:
+        """Return the mean of a value over the treebanks."""
+        return float(np.mean([value(run) for run in self.runs]))
+
+    @property
+    def uas(self) -> float:
+        """The mean test UAS, as a share."""
+        return self.mean(lambda run: run.uas)
 
     @property
     def gain(self) -> float:
+        """The mean gain over CSP."""
         return float(np.mean(self.gains))
 
     @property
     def won(self) -> int:
+        """The number of treebanks with a higher UAS than CSP."""
         return sum(gain > 0 for gain in self.gains)
 
     @property
     def lost(self) -> int:
+        """The number of treebanks with a lower UAS than CSP."""
         return sum(gain < 0 for gain in self.gains)
+
+    @property
+    def train_seconds(self) -> float:
+        """CPU seconds of a training, median over the treebanks."""
+        return float(np.median([run.timing.train for run in self.runs]))
+
+    @property
+    def words_per_second(self) -> float:
+        """Words parsed per CPU second, over all treebanks."""
+        return sum(run.test.words for run in self.runs) / max(sum(run.timing.parse for run in self.runs), 1e-9)
 
 
 @dataclass(frozen=True)
 class OrderSummary:
-    """Table 2 for one order of the parser; `means` are over all treebanks."""
+    """Table 2 for one order of the parser; `means` and `overall` are over all treebanks."""
 
     order: int
-    lines: list[Line]
+    treebanks: list[TreebankSummary]
     means: dict[str, float | None]
     overall: dict[tuple[str, str], Tested]
-    rules: list[RuleLine]
+    rules: list[RuleSummary]
 
     def score(self, column: str, base: str = "csp") -> tuple[int, int] | None:
-        """On how many treebanks a column is above and below another one."""
-        pairs = [(line.uas(column), line.uas(base)) for line in self.lines]
+        """Return on how many treebanks a column is above and below another one."""
+        pairs = [(treebank.uas(column), treebank.uas(base)) for treebank in self.treebanks]
         if any(a is None or b is None for a, b in pairs):
             return None
         return sum(a > b for a, b in pairs), sum(a < b for a, b in pairs)  # type: ignore[operator]
 
+    def rule(self, name: str) -> RuleSummary | None:
+        """Return the summary of a rule; None if the study does not have it."""
+        return next((rule for rule in self.rules if rule.rule == name), None)
 
-def summarise(results: Mapping[str, Any], *, samples: int = 10_000) -> list[OrderSummary]:
-    """One summary for each order."""
-    settings = results["settings"]
-    lengths = {bank["name"]: np.array(bank["lengths"], np.int64) for bank in results["treebanks"]}
-    sampled = any(bank["sampled"] for bank in results["treebanks"])
-    names = [*settings["rules"], *([REST] if sampled else []), *([CONTROL] if settings["control"] else [])]
+
+def summarise_parsing(results: ParsingResults, *, samples: int = 10_000) -> list[OrderSummary]:
+    """Compute Table 2, with significance tests.
+
+    Parameters
+    ----------
+    results : ParsingResults
+        From `run_parsing`.
+    samples : int
+        Samples of the bootstrap intervals and permutation tests.
+
+    Returns
+    -------
+    list of OrderSummary
+        One per order of the parser.
+    """
+    lengths = {treebank.name: np.array(treebank.lengths, np.int64) for treebank in results.treebanks}
     summaries = []
-    for order in settings["orders"]:
-        chosen = {name: choose(runs_of(results, name, order)) for name in lengths}
+    for order in results.settings.orders:
+        chosen = {name: choose(results.of(name, order)) for name in lengths}
         counts = {
-            (name, column): counts_of(run, lengths[name])
+            (name, column): np.stack([np.array(run.right, np.int64), lengths[name]], axis=1)
             for name, columns in chosen.items()
             for column, run in columns.items()
             if run is not None
         }
-        tests = {pair: compare(counts, list(lengths), *pair, samples=samples) for pair in TESTED}
-        lines = [
-            Line(name, columns, {pair: found[0][k] for pair, found in tests.items() if found is not None})
+        tests = {pair: compare(counts, list(lengths), *pair, samples=samples) for pair in COMPARISONS}
+        treebanks = [
+            TreebankSummary(name, columns, {pair: test[0][k] for pair, test in tests.items() if test is not None})
             for k, (name, columns) in enumerate(chosen.items())
         ]
-        means = {column: mean([line.uas(column) for line in lines]) for column in COLUMNS}
-        overall = {pair: found[1] for pair, found in tests.items() if found is not None}
-        rules = [rule_line(results, order, rule, list(lengths)) for rule in names]
-        summaries.append(OrderSummary(order, lines, means, overall, rules))
+        means = {column: mean([treebank.uas(column) for treebank in treebanks]) for column in COLUMNS}
+        overall = {pair: test[1] for pair, test in tests.items() if test is not None}
+        rules = [summarise_rule(results, order, rule) for rule in results.names]
+        summaries.append(OrderSummary(order, treebanks, means, overall, rules))
     return summaries
 
 
 def choose(runs: Sequence[Run]) -> dict[str, Run | None]:
-    """The run of each column of the table, of all runs with one treebank and order."""
-    names = {run["rule"] for run in runs}
+    """Return the run of each column of Table 2, from all runs on one treebank with one order."""
+    names = {run.rule for run in runs}
     paper = next((rule for rule in B_WM if rule in names), None)
-    b_wm = [run for run in runs if run["rule"] == paper]
+    b_wm = [run for run in runs if run.rule == paper]
     best = best_of(b_wm, dev_uas)
-    near = [run for run in b_wm if best is not None and dev_uas(best) - dev_uas(run) <= NEAR + 1e-12]
-    tuned = [run for run in runs if run["dev"] is not None]
+    near = [run for run in b_wm if best is not None and best.dev_uas - run.dev_uas <= NEAR + 1e-12]
+    tuned = [run for run in runs if run.dev is not None]
     return {
-        "csp": next(run for run in runs if run["rule"] == CSP),
+        "csp": csp_of(runs),
         "b_wm": best,
         "top": best_of(near, uas),
         "test": best_of(b_wm, uas),
-        "best": best_of([run for run in tuned if is_swvp(run["rule"])], dev_uas),
-        "rival": best_of([run for run in tuned if not is_swvp(run["rule"])], dev_uas),
+        "best": best_of([run for run in tuned if is_swvp(run.rule)], dev_uas),
+        "rival": best_of([run for run in tuned if not is_swvp(run.rule)], dev_uas),
     }
 
 
+def uas(run: Run) -> float:
+    return run.uas
+
+
+def dev_uas(run: Run) -> float:
+    return run.dev_uas
+
+
+def csp_of(runs: Sequence[Run]) -> Run:
+    return next(run for run in runs if run.rule == CSP)
+
+
 def best_of(runs: Iterable[Run], score: Callable[[Run], float]) -> Run | None:
-    """The first of those with the highest score: the smallest β."""
+    """Return the run with the highest score; of equal ones the first, with the smallest β."""
     return max(runs, key=score, default=None)
 
 
 def compare(
     counts: Mapping[tuple[str, str], Ints], names: Sequence[str], column: str, base: str, *, samples: int
 ) -> tuple[list[Tested], Tested] | None:
-    """A test for each treebank, and one over all; None if there is nothing to compare."""
+    """Return a test for each treebank, and one for their mean; None if a column is empty."""
     if any((name, part) not in counts for name in names for part in (column, base)):
         return None
     return compare_sets([(counts[name, base], counts[name, column]) for name in names], samples=samples)
 
 
-def rule_line(results: Mapping[str, Any], order: int, rule: str, names: Sequence[str]) -> RuleLine:
-    """A rule, on the treebanks that it was trained on."""
+def summarise_rule(results: ParsingResults, order: int, rule: str) -> RuleSummary:
+    """Return the summary of a rule over the treebanks it was trained on."""
     runs, gains = [], []
-    for name in names:
-        of_bank = runs_of(results, name, order)
-        csp = next(run for run in of_bank if run["rule"] == CSP)
-        own = [run for run in of_bank if run["rule"] == rule]
-        if own:
-            run = own[0] if len(own) == 1 else best_of(own, dev_uas)
-            assert run is not None
+    for treebank in results.treebanks:
+        all_runs = results.of(treebank.name, order)
+        candidates = [run for run in all_runs if run.rule == rule]
+        if candidates:
+            run = candidates[0] if len(candidates) == 1 else max(candidates, key=dev_uas)
             runs.append(run)
-            gains.append(uas(run) - uas(csp))
-    return RuleLine(rule, runs, gains, len(names))
+            gains.append(run.uas - csp_of(all_runs).uas)
+    return RuleSummary(rule, runs, gains, len(results.treebanks))
 
 
-def runs_of(results: Mapping[str, Any], treebank: str, order: int) -> list[Run]:
-    """The runs on a treebank with a parser of this order."""
-    return [run for run in results["runs"] if (run["treebank"], run["order"]) == (treebank, order)]
-
-
-def counts_of(run: Run, lengths: Ints) -> Ints:
-    """The right words and the words of each test sentence."""
-    return np.stack([np.array(run["right"], np.int64), lengths], axis=1)
-
-
-def uas(run: Run) -> float:
-    """UAS on the test set, as a share."""
-    return share(run["test"])
-
-
-def dev_uas(run: Run) -> float:
-    """UAS on the development set, as a share."""
-    return share(run["dev"])
-
-
-def share(counted: Sequence[int]) -> float:
-    return counted[0] / max(counted[1], 1)
+def csp_tries(results: ParsingResults, treebank: str, order: int) -> list[float]:
+    """Return the test UAS of CSP on all orders of the same training sentences that were tried."""
+    runs = results.of(treebank, order)
+    same_sentences = REST if any(run.rule == REST for run in runs) else CSP
+    return [run.uas for run in runs if run.rule in (same_sentences, CONTROL)]
 
 
 def rate(runs: Iterable[Run], count: str, of: str = "updates") -> float:
-    """The share of the updates of all passes, or `of` something else, that `count` counts."""
+    """Return a count as a share of another one, over all epochs of the runs."""
     runs = list(runs)
-    found, total = (sum(sum(run["history"][key]) for run in runs) for key in (count, of))
-    return float(found / max(total, 1))
+    return float(sum(run.total(count) for run in runs) / max(sum(run.total(of) for run in runs), 1))
 
 
 def mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if len(known) == len(values) else None
-
-
-def shown(run: Run) -> str:
-    """A rule with the β it was run with: b-wm@0.5, a-wm@0.5/30."""
-    if run["beta"] is None:
-        return str(run["rule"])
-    name, slash, margin = run["rule"].partition("/")
-    return f"{name}@{run['beta']:g}{slash}{margin}"

@@ -1,10 +1,10 @@
-"""Owns the treebanks of the parsing study: from what a user names to training, development and test sentences."""
+"""The treebanks of the parsing study: finding their files, and reading training, dev and test set."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from swvp.errors import InputError
 from swvp.io.files import read_bytes
 from swvp.parsing.treebank import Treebank, read_treebank, some
 
-__all__ = ["MOST_DEV", "PARTS", "Data", "Source", "find_sources", "read_data"]
+__all__ = ["MOST_DEV", "PARTS", "Data", "Source", "find_treebanks", "read_data"]
 
 PARTS = ("train", "dev", "test")
 NAMES = {"train": "train|training", "dev": "dev|devel|development|val|valid|validation", "test": "test|testing"}
@@ -27,7 +27,7 @@ HOW = "name the files instead, as TRAIN,DEV,TEST or TRAIN,TEST"
 
 @dataclass(frozen=True)
 class Source:
-    """The files of a treebank and the SHA-256 of each; `dev` may be missing."""
+    """The files of a treebank and the SHA-256 digest of each; the dev file is optional."""
 
     name: str
     train: Path
@@ -35,15 +35,22 @@ class Source:
     test: Path
     digests: tuple[tuple[str, str], ...]
 
-    def as_dict(self) -> dict[str, Any]:
-        """What tells it from others: where its files lie is not part of it."""
+    def to_json(self) -> dict[str, Any]:
+        """Return what identifies the treebank, ready for JSON: names and digests of the files, without folders."""
         files = {part: path.name for part in PARTS if (path := getattr(self, part)) is not None}
         return {"name": self.name, "files": files, "sha256": dict(self.digests)}
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> Source:
+        """Return the source that `to_json` wrote; its files have no folders."""
+        files = {part: Path(name) for part, name in fields["files"].items()}
+        digests = tuple(fields["sha256"].items())
+        return cls(fields["name"], files["train"], files.get("dev"), files["test"], digests)
 
 
 @dataclass(frozen=True)
 class Data:
-    """`train` is what the tuned rules learn from; `whole` has the development sentences too, if they were sampled."""
+    """A treebank as read: `whole` is the training set, `train` the same without a sampled dev set."""
 
     train: Treebank
     whole: Treebank
@@ -52,13 +59,30 @@ class Data:
     sampled: bool
 
 
-def find_sources(arguments: Sequence[str]) -> tuple[Source, ...]:
-    """The treebanks of [NAME=]FOLDER, [NAME=]TRAIN,DEV,TEST or [NAME=]TRAIN,TEST."""
+def find_treebanks(arguments: Sequence[str]) -> tuple[Source, ...]:
+    """Find the files of treebanks.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        [NAME=]FOLDER, [NAME=]TRAIN,DEV,TEST or [NAME=]TRAIN,TEST. In a folder, the names of the files end in "train",
+        "dev" and "test" before their extension; the dev file is optional.
+
+    Returns
+    -------
+    tuple of Source
+        For `ParsingSettings`.
+
+    Raises
+    ------
+    InputError
+        If a file is missing or given twice.
+    """
     sources = [find_source(argument) for argument in arguments]
     names = [source.name for source in sources]
     for name in names:
         if names.count(name) > 1:
-            raise InputError(f"two treebanks are called '{name}': give one another name, as NAME={name}")
+            raise InputError(f"two treebanks are called '{name}': rename one, as NEWNAME={name}")
     tests: dict[str, str] = {}
     for source in sources:
         other = tests.setdefault(dict(source.digests)["test"], source.name)
@@ -68,6 +92,7 @@ def find_sources(arguments: Sequence[str]) -> tuple[Source, ...]:
 
 
 def find_source(argument: str) -> Source:
+    """Find the files of one treebank."""
     name, equals, rest = argument.partition("=")
     if not equals or is_there(argument):
         name, rest = "", argument
@@ -81,7 +106,7 @@ def find_source(argument: str) -> Source:
             )
         paths = dict(zip(PARTS if len(files) == 3 else ("train", "test"), map(Path, files), strict=True))
         if Path("-") in paths.values():
-            raise InputError(f"'{argument}': a study cannot read standard input, it reads its files more than once")
+            raise InputError(f"'{argument}': a study reads its files more than once, so not from standard input")
         folder = paths["train"].resolve().parent
     else:
         folder = Path(rest)
@@ -94,38 +119,38 @@ def find_source(argument: str) -> Source:
     digests = {part: hashlib.sha256(read_bytes(path)).hexdigest() for part, path in paths.items()}
     for part, other in (("dev", "train"), ("test", "train"), ("dev", "test")):
         if part in digests and digests[part] == digests[other]:
-            raise InputError(f"{paths[part]} is the same as {paths[other]}: nothing to measure")
+            raise InputError(f"{paths[part]} has the same content as {paths[other]}: the scores would mean nothing")
     return Source(name or folder.name, paths["train"], paths.get("dev"), paths["test"], tuple(digests.items()))
 
 
 def is_there(path: str) -> bool:
     try:
         return Path(path).exists()
-    except OSError:  # its name is too long for one
+    except OSError:  # the name is too long
         return False
 
 
 def in_folder(folder: Path) -> dict[str, Path]:
-    """The file of each part by the end of its name, the extension aside."""
+    """Return the file of each part."""
     try:
         files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
     except OSError as error:
         raise InputError(f"cannot read {folder}: {error.strerror or error}") from None
-    found: dict[str, list[Path]] = {part: [] for part in PARTS}
+    candidates: dict[str, list[Path]] = {part: [] for part in PARTS}
     for path in files:
         if (part := part_of(path.name)) is not None:
-            found[part].append(path)
-    for part, paths in found.items():
+            candidates[part].append(path)
+    for part, paths in candidates.items():
         if len(paths) > 1:
             names = ", ".join(path.name for path in paths)
             raise InputError(f"{folder}: {len(paths)} files whose names end in '{part}' ({names}): {HOW}")
         if not paths and part != "dev":
             raise InputError(f"{folder}: no file whose name ends in '{part}' before its extension: {HOW}")
-    return {part: paths[0] for part, paths in found.items() if paths}
+    return {part: paths[0] for part, paths in candidates.items() if paths}
 
 
 def part_of(name: str) -> str | None:
-    """Which part a file is: what its name, or else its name without extension, ends in.
+    """Return which part a file is, by the end of its name with or without extension; None for other files.
 
     >>> part_of("el_gdt-ud-train.conllu"), part_of("esp.test"), part_of("latest.conllu"), part_of("x-ud-dev.txt")
     ('train', 'test', None, None)
@@ -145,7 +170,10 @@ def part_of(name: str) -> str | None:
 def read_data(
     source: Source, *, sample_dev: bool, sentences: int | None, seed: int, dev_sentences: int | None = None
 ) -> Data:
-    """Read a treebank; its training set is cut to so many random `sentences`, its development set perhaps sampled."""
+    """Read a treebank.
+
+    The training set is a random sample of so many `sentences`, or all. The dev set is that of the dev file, or sampled.
+    """
     whole, test = (read_treebank(path, heads=True) for path in (source.train, source.test))
     rng = np.random.default_rng([seed, 1])
     if sentences is not None and sentences < whole.number_of_sentences:
@@ -155,7 +183,7 @@ def read_data(
     size = dev_size(whole.number_of_sentences) if dev_sentences is None else dev_sentences
     if not 0 < size < whole.number_of_sentences:
         raise InputError(
-            f"{source.train}: {size:,} development sentences cannot be sampled from {whole.number_of_sentences:,}; "
+            f"{source.train}: {size:,} dev sentences cannot be sampled from {whole.number_of_sentences:,}; "
             "give a DEV file, or fewer --dev-sentences"
         )
     order = rng.permutation(whole.number_of_sentences)
@@ -164,5 +192,5 @@ def read_data(
 
 
 def dev_size(sentences: int) -> int:
-    """How many of the training sentences are sampled if nobody says: 1000 as in the paper, but at most a tenth."""
+    """Return the default size of a sampled dev set: 1000 as in the paper, but at most a tenth of the training set."""
     return min(MOST_DEV, round(DEV_SHARE * sentences)) or min(1, sentences // 2)

@@ -1,131 +1,180 @@
-"""Owns the sentences of the parsing study's report: every statement follows from the numbers as they are printed."""
+"""The sentences of the parsing study's report. Every statement holds for the numbers as they are printed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from swvp.studies.parsing.paper_table import PAPER, PAPER_AVERAGE, PAPER_COLUMNS
-from swvp.studies.parsing.runs import CONTROL, CSP, REST
-from swvp.studies.parsing.summary import TESTED, Line, OrderSummary, runs_of, shown, uas
-from swvp.studies.synthetic.words import SIGNIFICANT, listed
+from swvp.studies.common.words import SIGNIFICANT, listed, p_text, percent_text, signed
+from swvp.studies.parsing.settings import CONTROL, REST
+from swvp.studies.parsing.study import ParsingResults
+from swvp.studies.parsing.summary import (
+    COMPARISONS,
+    PAPER,
+    PAPER_AVERAGE,
+    PAPER_COLUMNS,
+    OrderSummary,
+    TreebankSummary,
+    csp_tries,
+)
+from swvp.studies.parsing.treebanks import MOST_DEV
 
-__all__ = ["ORDERS", "csp_tries", "identical", "p_value", "paper_notes", "points", "speeds", "words"]
+__all__ = ["CHOICES", "ORDERS", "paper_notes", "same_model", "words"]
 
 ORDERS = {1: "First", 2: "Second"}
 
+CHOICES = (
+    (
+        "Treebanks and features",
+        "the given treebanks, and this parser’s features unless --features names others. The paper has the CoNLL 2007 "
+        "treebanks and TurboParser, so its scores are at other levels. --paper uses TurboParser’s templates, as far as "
+        "this parser has them",
+    ),
+    (
+        "The dev set",
+        f"the DEV file; without one, or with --sample-dev, a random sample of --dev-sentences training sentences: by "
+        f"default a tenth of them, at most {MOST_DEV:,}. --paper: exactly {MOST_DEV:,}, as in the paper",
+    ),
+    (
+        "Which rules are trained on a sampled dev set",
+        f"only CSP, as in the paper, because it has nothing to tune. All others are trained without it and not "
+        f"retrained. {REST} is CSP without it",
+    ),
+    ("Which epoch", "the last one, for every rule: the dev set does not choose the epoch"),
+    ("Averaging", "averaged weights, for every rule"),
+    (
+        "The order of the sentences",
+        "random in each epoch, the same for every rule except the control; with --no-shuffle and --paper that of the "
+        "file, as in TurboParser",
+    ),
+    (
+        "β",
+        "--betas, 0.5, 1, 2 and 4 by default; --paper: 0.5 to 5 by 0.5, “as in the synthetic data experiments”",
+    ),
+    (
+        "The mixed assignment of a word in second order",
+        "b-wm:parts: Δφ is that of the word’s own parts, gold minus predicted, because TurboParser’s gradient step, "
+        "which the paper replaced, works on parts. b-wm: all parts are derived again from the mixed heads",
+    ),
+    (
+        "Pruning in second order",
+        "this parser’s; --paper: TurboParser’s 10 heads per word and 10^-4 of the probability of the best head, but "
+        "with this parser’s log-linear model, which is trained differently",
+    ),
+    ("β with equal dev UAS", "the smallest"),
+    ("“Within 0.1 %” in Top B-WM", "0.1 percentage points of dev UAS"),
+    (
+        "CSP is trained once, a tuned rule once for each β",
+        f"as in the paper; the control {CONTROL} is the best of as many trainings of CSP on random orders",
+    ),
+    ("The margin", "0 as in the paper, unless the rule has one, as a-uniform:mira/1"),
+    ("UAS", "all words, with punctuation, as the scorer of CoNLL 2007; also without"),
+    (
+        "Several roots",
+        "predicted if more than one in twenty training trees have several, else exactly one; --paper: allowed, as in "
+        "TurboParser",
+    ),
+    ("Trees", "non-projective, unless --projective"),
+    ("Labels", "neither trained nor used"),
+)
+"""What the paper leaves open, and the choice made here."""
 
-def points(difference: float) -> str:
-    """A difference of shares in percentage points."""
-    text = f"{100 * difference:+.2f}"
-    return "0.00" if text in ("+0.00", "-0.00") else text.replace("-", "−")
 
-
-def p_value(p: float) -> str:
-    return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
-
-
-def speeds(runs: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
-    """CPU seconds of a training, median over the runs, and words parsed in a second of CPU time, in all of them."""
-    words, parse = (
-        sum(values) for values in zip(*((run["test"][1], run["timing"]["parse"]) for run in runs), strict=True)
-    )
-    return float(np.median([run["timing"]["train"] for run in runs])), words / max(parse, 1e-9)
-
-
-def words(results: Mapping[str, Any], summaries: Sequence[OrderSummary]) -> Iterator[tuple[str, str]]:
-    """The summary, as (what about, text)."""
+def words(results: ParsingResults, summaries: Sequence[OrderSummary]) -> Iterator[tuple[str, str]]:
+    """Yield the items of the summary as (topic, text)."""
     for summary in summaries:
         order = f"{ORDERS[summary.order]} order"
-        for pair, title in TESTED.items():
+        for pair, title in COMPARISONS.items():
             if pair in summary.overall:
                 yield f"{order}, {title}", against(summary, pair)
-        if same := [line for line in summary.lines if line.best_is_the_rival]:
-            yield f"{order}, best SWVP and best rival", identical(same)
-        if (known := bound(summary)) is not None:
-            yield f"{order}, β chosen on the test set", known
-        if (known := chance(results, summary)) is not None:
-            yield f"{order}, orders of training", known
-        if (known := less(summary)) is not None:
-            yield f"{order}, sampled development sentences", known
+        if same := [treebank for treebank in summary.treebanks if treebank.best_is_rival]:
+            yield f"{order}, best SWVP and best rival", same_model(same)
+        if (text := upper_bound(summary)) is not None:
+            yield f"{order}, β chosen on the test set", text
+        if (text := orders_of_training(results, summary)) is not None:
+            yield f"{order}, orders of training", text
+        if (text := fewer_sentences(summary)) is not None:
+            yield f"{order}, sampled dev sentences", text
 
 
 def against(summary: OrderSummary, pair: tuple[str, str]) -> str:
-    """How a column does against another one, losses too."""
-    found, (won, lost) = summary.overall[pair], summary.score(*pair) or (0, 0)
-    of, (low, high) = len(summary.lines), found.interval
-    p = f"p\u00a0=\u00a0{p_value(found.p)}".replace("=\u00a0<", "<\u00a0")
-    mean = f"{points(found.difference)} points" + (" on average" if of > 1 else "")
-    text = f"{mean} (95\u00a0% interval {points(low)} to {points(high)}, {p})"
-    if of == 1:
+    """Compare two columns: the mean gain, and the treebanks won and lost."""
+    test, (won, lost) = summary.overall[pair], summary.score(*pair) or (0, 0)
+    number, (low, high) = len(summary.treebanks), test.interval
+    p = f"p\u00a0=\u00a0{p_text(test.p)}".replace("=\u00a0<", "<\u00a0")
+    mean = f"{signed(test.difference)} points" + (" on average" if number > 1 else "")
+    text = f"{mean} (95\u00a0% interval {signed(low)} to {signed(high)}, {p})"
+    if number == 1:
         return f"{text}."
-    sure = [one.difference for line in summary.lines if (one := line.compared[pair]).corrected < SIGNIFICANT]
-    above, below = (sum(sign * gain > 0 for gain in sure) for sign in (1, -1))
-    sides = f"above on {won} of {of} treebanks ({above} significant after correction)"
+    tests = [treebank.compared[pair] for treebank in summary.treebanks]
+    significant = [one.difference for one in tests if one.corrected < SIGNIFICANT]
+    above, below = (sum(sign * gain > 0 for gain in significant) for sign in (1, -1))
+    sides = f"above on {won} of {number} treebanks ({above} significant after correction)"
     return f"{text}; {sides}, below on {lost} ({below} significant)."
 
 
-def identical(lines: Sequence[Line]) -> str:
-    """Where the best SWVP rule is no other model than a rule without sub-structures."""
-    names = [f"{line.treebank} ({shown(line.runs['best'])} and {shown(line.runs['rival'])})" for line in lines]  # type: ignore[arg-type]
-    return f"The same model under two names on {listed(names)}: there the choice of sub-structures changes nothing."
+def same_model(treebanks: Sequence[TreebankSummary]) -> str:
+    """Say on which treebanks the best SWVP rule and the best rival are the same model."""
+    names = []
+    for treebank in treebanks:
+        best, rival = treebank.runs["best"], treebank.runs["rival"]
+        assert best is not None
+        assert rival is not None
+        names.append(f"{treebank.treebank} ({best.name} and {rival.name})")
+    return f"The same model under two names on {listed(names)}: there the sub-structures change nothing."
 
 
-def bound(summary: OrderSummary) -> str | None:
-    """What choosing on the test set would add to B-WM."""
+def upper_bound(summary: OrderSummary) -> str | None:
+    """Say what choosing β on the test set would add to B-WM."""
     tuned, top, test = (summary.means[column] for column in ("b_wm", "top", "test"))
     if tuned is None or top is None or test is None:
         return None
     return (
-        f"With a choice that sees the test set, B-WM has {points(top - tuned)} (Top) and {points(test - tuned)} points "
-        "(Test) more. That is no gain of a method: it bounds what is lost by choosing β on development data."
+        f"If β were chosen with a look at the test set, B-WM would gain {signed(top - tuned)} (Top) and "
+        f"{signed(test - tuned)} points (Test). This is not the gain of a method, but a bound on what is lost by "
+        "choosing β on the dev set."
     )
 
 
-def chance(results: Mapping[str, Any], summary: OrderSummary) -> str | None:
-    """What the control says: how much the order of the sentences alone changes."""
-    control = next((rule for rule in summary.rules if rule.rule == CONTROL), None)
+def orders_of_training(results: ParsingResults, summary: OrderSummary) -> str | None:
+    """Say how much the order of the sentences alone changes the score of CSP."""
+    control = summary.rule(CONTROL)
     if control is None:
         return None
-    tried = [csp_tries(results, line.treebank, summary.order) for line in summary.lines]
-    ranges = [100 * (max(tries) - min(tries)) for tries in tried]
-    many = f"{len(tried[0])} random orders of the sentences"
-    text = f"The test UAS of CSP on {many} ranges over {np.mean(ranges):.2f} points"
+    tries = [csp_tries(results, treebank.treebank, summary.order) for treebank in summary.treebanks]
+    ranges = [max(scores) - min(scores) for scores in tries]
+    text = f"The test UAS of CSP on {len(tries[0])} random orders of the sentences varies by "
+    text += f"{percent_text(float(np.mean(ranges)))} points"
     if len(ranges) > 1:
-        text += f" on average over the treebanks, {max(ranges):.2f} at most"
-    return f"{text}. The one that is best on development data ({CONTROL}) is at {points(control.gain)} points from CSP."
+        text += f" on average over the treebanks, {percent_text(max(ranges))} at most"
+    return (
+        f"{text}. The training that is best on the dev set ({CONTROL}) differs from CSP by {signed(control.gain)} "
+        "points."
+    )
 
 
-def csp_tries(results: Mapping[str, Any], treebank: str, order: int) -> list[float]:
-    """The test UAS of CSP on all orders that were tried, always with the same sentences."""
-    runs = runs_of(results, treebank, order)
-    same = REST if any(run["rule"] == REST for run in runs) else CSP
-    return [uas(run) for run in runs if run["rule"] in (same, CONTROL)]
-
-
-def less(summary: OrderSummary) -> str | None:
-    """What the sampled sentences are worth."""
-    rest = next((rule for rule in summary.rules if rule.rule == REST), None)
+def fewer_sentences(summary: OrderSummary) -> str | None:
+    """Say what the sampled dev sentences are worth as training sentences."""
+    rest = summary.rule(REST)
     if rest is None:
         return None
     return (
-        f"CSP learns from them, all other rules do not. CSP without them ({REST}) is at {points(rest.gain)} points "
-        "from CSP: that is what fewer sentences change, whatever the rule."
+        f"CSP is trained on them, all other rules are not. CSP without them ({REST}) differs from CSP by "
+        f"{signed(rest.gain)} points: this is the effect of fewer sentences, whatever the rule."
     )
 
 
 def paper_notes(order: int) -> Iterator[str]:
-    """What a reader of the printed table should know."""
+    """Yield notes on inconsistent numbers in the paper's table."""
     means = np.mean(list(PAPER[order].values()), axis=0)
-    other = [
+    different = [
         f"{name} {printed:.2f} (mean {mean:.2f})"
         for name, printed, mean in zip(PAPER_COLUMNS, PAPER_AVERAGE[order], means, strict=True)
         if abs(printed - mean) > 0.0151
     ]
-    if other:
-        yield f"Printed averages that are not the mean of the lines above them: {listed(other)}."
-    beyond = [language for language, row in PAPER[order].items() if row[2] > row[3]]
-    if beyond:
-        yield f"Top B-WM cannot be above Test B-WM, but is printed so for {listed(beyond)}."
+    if different:
+        yield f"Printed averages that are not the mean of the lines above them: {listed(different)}."
+    impossible = [language for language, row in PAPER[order].items() if row[2] > row[3]]
+    if impossible:
+        yield f"Top B-WM cannot be above Test B-WM, but is printed so for {listed(impossible)}."

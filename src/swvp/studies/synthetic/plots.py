@@ -1,8 +1,8 @@
-"""Owns the figures of the synthetic study: results and their summary in, one matplotlib figure per setup out."""
+"""The figures of the synthetic study: one matplotlib figure per setup."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,11 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from swvp.studies.common.figures import DEV, GREY, WIDTH, Look, draw_by_beta, looks, short, styled, svg, swatch
-from swvp.studies.synthetic.study import CONTROL
-from swvp.studies.synthetic.summary import WEIGHTS, SetupSummary, chosen_runs, final, runs_of, std
-from swvp.studies.synthetic.words import between
+from swvp.studies.common.words import between
+from swvp.studies.synthetic.settings import CONTROL
+from swvp.studies.synthetic.study import WEIGHTS, Run, SyntheticResults
+from swvp.studies.synthetic.summary import SetupSummary, std
+from swvp.studies.synthetic.words import outside
 
 __all__ = [
     "KEYS",
@@ -23,22 +25,20 @@ __all__ = [
     "finals",
     "learning_curves",
     "looks",
-    "outside",
     "rates",
     "svg",
     "swatch",
 ]
 
-FAR = 15.0  # points beyond all of ours at which a number of the paper's would squash the axis
 KEYS: dict[str, dict[str, Any]] = {
     "last weights": {"color": "black", "marker": "o"},
     "averaged weights": {"color": "black", "marker": "o", "markerfacecolor": "white"},
-    "the paper’s": {"color": GREY, "marker": "x", "linestyle": "none", "markeredgewidth": 1.4},
+    "paper": {"color": GREY, "marker": "x", "linestyle": "none", "markeredgewidth": 1.4},
     "ceiling": {"color": GREY, "linestyle": "dotted", "linewidth": 1.4},
     "test": {"color": "black"},
-    "development": {"color": "black", "linestyle": DEV},
+    "dev": {"color": "black", "linestyle": DEV},
 }
-"""The lines of legends that are not a rule's."""
+"""The entries of legends that are not rules."""
 
 
 @styled
@@ -46,8 +46,8 @@ def accuracies(summary: SetupSummary) -> Figure:
     """One row per rule: last weights (filled) and averaged (open), ± std; the paper's number; the ceiling."""
     rules = summary.rules
     look = looks([rule.rule for rule in rules])
-    left_out = outside(summary)
-    figure = Figure(figsize=(WIDTH, (1.35 if left_out else 1.15) + 0.4 * len(rules)))
+    far = outside(summary)
+    figure = Figure(figsize=(WIDTH, (1.35 if far else 1.15) + 0.4 * len(rules)))
     axes = figure.subplots()
     for row, rule in enumerate(rules):
         colour, marker = look[rule.rule]
@@ -63,33 +63,22 @@ def accuracies(summary: SetupSummary) -> Figure:
                 capsize=2,
                 elinewidth=1,
             )
-        if rule.paper is not None and rule.rule not in left_out:
-            axes.plot([rule.paper[0]], [row - 0.13], color=GREY, marker="x", markersize=5.5, markeredgewidth=1.4)
+        if rule.paper is not None and rule.rule not in far:
+            axes.plot([rule.paper.mean], [row - 0.13], color=GREY, marker="x", markersize=5.5, markeredgewidth=1.4)
     axes.axvline(100 * summary.ceiling, color=GREY, linestyle="dotted", linewidth=1.4)
     axes.set_yticks(range(len(rules)), [short(rule.rule) for rule in rules])
     axes.set_ylim(len(rules) - 0.5, -0.5)
     axes.grid(visible=False, axis="y")
     axes.set_title(f"Setup {summary.setup}, ceiling {100 * summary.ceiling:.1f}")
     axes.set_xlabel("test accuracy (%)")
-    if left_out:
-        text = f"The paper’s ({between(left_out.values())}) outside this range"
+    if far:
+        text = f"Paper: {between(far.values())}, outside this range"
         figure.supxlabel(text, fontsize=8, color=GREY, style="italic")
     return figure
 
 
-def outside(summary: SetupSummary) -> dict[str, float]:
-    """The paper's accuracies too far from ours to share an axis with them, by rule."""
-    ends = [100 * summary.ceiling]
-    for rule in summary.rules:
-        for tuned in (rule.last, rule.averaged):
-            ends += [100 * (tuned.mean - tuned.std), 100 * (tuned.mean + tuned.std)]
-    low, high = min(ends) - FAR, max(ends) + FAR
-    papers = {rule.rule: rule.paper[0] for rule in summary.rules if rule.paper is not None}
-    return {rule: accuracy for rule, accuracy in papers.items() if not low <= accuracy <= high}
-
-
 @styled
-def beta_curves(results: Mapping[str, Any], summary: SetupSummary) -> Figure:
+def beta_curves(results: SyntheticResults, summary: SetupSummary) -> Figure:
     """Accuracy by β, mean over the datasets: test solid, dev dashed; a rule without β, as CSP, is a level line."""
     figure, panels = stacked(summary, [f"{kind} weights" for kind in WEIGHTS])
     for axes, kind in zip(panels, WEIGHTS, strict=True):
@@ -107,30 +96,29 @@ def beta_curves(results: Mapping[str, Any], summary: SetupSummary) -> Figure:
 
 
 @styled
-def learning_curves(results: Mapping[str, Any], summary: SetupSummary) -> Figure:
-    """Test accuracy after each pass of the chosen runs, mean over the datasets; a run that converged stays level."""
+def learning_curves(results: SyntheticResults, summary: SetupSummary) -> Figure:
+    """Test accuracy after each epoch of the chosen runs, mean over the datasets; a converged run stays level."""
     figure, panels = stacked(summary, [f"{kind} weights" for kind in WEIGHTS])
     look = looks([rule.rule for rule in summary.rules])
     for axes, kind in zip(panels, WEIGHTS, strict=True):
         tests = {
-            rule: [run["accuracy"][f"{kind}_test"] for run in chosen_runs(results, summary.setup, rule, kind)]
-            for rule in look
+            rule: [run.accuracy[f"{kind}_test"] for run in results.chosen(summary.setup, rule, kind)] for rule in look
         }
-        passes = max(len(curve) for curves in tests.values() for curve in curves)
+        epochs = max(len(curve) for curves in tests.values() for curve in curves)
         for rule, (colour, marker) in look.items():
-            full = [[*curve, *[curve[-1]] * (passes - len(curve))] for curve in tests[rule]]
+            full = [[*curve, *[curve[-1]] * (epochs - len(curve))] for curve in tests[rule]]
             mean = 100 * np.mean(full, axis=0)
-            axes.plot(range(1, passes + 1), mean, color=colour, marker=marker, markersize=3.5)
+            axes.plot(range(1, epochs + 1), mean, color=colour, marker=marker, markersize=3.5)
         axes.axhline(100 * summary.ceiling, color=GREY, linestyle="dotted", linewidth=1.4)
-        axes.set_xlim(0.6, passes + 0.4)
+        axes.set_xlim(0.6, epochs + 0.4)
         axes.xaxis.set_major_locator(MaxNLocator(nbins=10, integer=True, min_n_ticks=1))
         axes.set_ylabel("test accuracy (%)")
-    panels[-1].set_xlabel("passes over the training set")
+    panels[-1].set_xlabel("epoch")
     return figure
 
 
 @styled
-def rates(results: Mapping[str, Any], summary: SetupSummary) -> Figure:
+def rates(results: SyntheticResults, summary: SetupSummary) -> Figure:
     """How many of all updates were back-offs to CSP, and how many failed γ condition (2), by β."""
     figure, panels = stacked(summary, ["back-off", "condition (2) failed"])
     for axes, count in zip(panels, ("back_offs", "condition_2_failures"), strict=True):
@@ -152,34 +140,32 @@ def stacked(summary: SetupSummary, titles: Sequence[str]) -> tuple[Figure, Seque
     return figure, panels
 
 
-def rules_by_beta(
-    results: Mapping[str, Any], summary: SetupSummary
-) -> list[tuple[Look, dict[float | None, list[Any]]]]:
+def rules_by_beta(results: SyntheticResults, summary: SetupSummary) -> list[tuple[Look, dict[float | None, list[Run]]]]:
     """The look of each rule, CSP first and without the control, and its runs grouped by β, the smallest first."""
-    found = []
+    rules = []
     for rule, look in looks([rule.rule for rule in summary.rules]).items():
-        groups: dict[float | None, list[Any]] = {}
-        for run in runs_of(results, summary.setup, rule):
-            groups.setdefault(run["beta"], []).append(run)
+        groups: dict[float | None, list[Run]] = {}
+        for run in results.of(summary.setup, rule):
+            groups.setdefault(run.beta, []).append(run)
         if rule != CONTROL:
-            found.append((look, dict(sorted(groups.items(), key=lambda group: group[0] or 0.0))))
-    return found
+            rules.append((look, dict(sorted(groups.items(), key=lambda group: group[0] or 0.0))))
+    return rules
 
 
-def finals(runs: Sequence[dict[str, Any]], kind: str, part: str) -> NDArray[np.float64]:
-    """The accuracies after the last pass, in percent."""
-    return 100 * np.array([final(run, kind, part) for run in runs])
+def finals(runs: Sequence[Run], kind: str, part: str) -> NDArray[np.float64]:
+    """The accuracies after the last epoch, in percent."""
+    return 100 * np.array([run.final(kind, part) for run in runs])
 
 
-def share(runs: Sequence[dict[str, Any]], count: str) -> float:
-    """Percent of the updates of all passes."""
-    counted, updates = (sum(sum(run["history"][key]) for run in runs) for key in (count, "updates"))
+def share(runs: Sequence[Run], count: str) -> float:
+    """Percent of the updates of all epochs."""
+    counted, updates = (sum(run.total(key) for run in runs) for key in (count, "updates"))
     return float(100 * counted / max(updates, 1))
 
 
-def beta_axis(results: Mapping[str, Any], panels: Sequence[Axes]) -> None:
-    betas = sorted(results["settings"]["betas"])
-    room = 0.04 * (betas[-1] - betas[0]) or 0.5
-    panels[-1].set_xlim(betas[0] - room, betas[-1] + room)
+def beta_axis(results: SyntheticResults, panels: Sequence[Axes]) -> None:
+    betas = sorted(results.settings.betas)
+    margin = 0.04 * (betas[-1] - betas[0]) or 0.5
+    panels[-1].set_xlim(betas[0] - margin, betas[-1] + margin)
     panels[-1].xaxis.set_major_locator(MaxNLocator(nbins=6))
     panels[-1].set_xlabel("β")

@@ -1,10 +1,10 @@
-"""Owns the paper's synthetic study (section 6, Table 1): settings in, results out.
+"""The synthetic study of the paper (section 6, Table 1): runs its trainings and returns typed results.
 
-For each setup and dataset: CSP, and each SWVP rule with every β; trained on the training set, measured on the
-test set after every pass and on the development set after the last, with the last and with the averaged weights.
+In each setup and on each dataset, CSP is trained once and each SWVP rule once with every β. Test accuracy is measured
+after every epoch and dev accuracy after the last one, with the last and with the averaged weights.
 
-A tuned rule is the best of several trainings, CSP in the paper a single one. The control gives CSP as many: the
-best on the development set of as many random orders of the examples as there are β values.
+A tuned rule is the best of several trainings, but the paper's CSP is a single one. The control gives CSP as many
+trainings, each on another random order of the examples, and chooses the best one on the dev set.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,145 +21,34 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp._version import __version__
-from swvp.checks import is_whole, shown
-from swvp.compiled import fingerprint
-from swvp.errors import InputError, unknown_name
 from swvp.learning.perceptron import COUNTS, run_epochs
-from swvp.learning.rule import PAPER_RULES, as_rule
+from swvp.learning.rule import as_rule
 from swvp.structures.chain.indicator import IndicatorChain, new_model, predict_all
 from swvp.structures.operations import averaged_weights, weights
 from swvp.studies.common.journal import Journal
-from swvp.studies.common.running import check_jobs, finish
+from swvp.studies.common.running import Progress, check_jobs, finish, no_progress
 from swvp.studies.synthetic.hmm import HMM, permuted_hmm, posterior_decode, sample
+from swvp.studies.synthetic.settings import CONTROL, LENGTH, SETUPS, Setup, SyntheticSettings
 
-__all__ = ["CHOICES", "CONTROL", "FULL", "QUICK", "SETUPS", "Settings", "Setup", "run_study", "training_runs"]
+__all__ = [
+    "WEIGHTS",
+    "DatasetResult",
+    "Run",
+    "SyntheticResults",
+    "Training",
+    "accuracy",
+    "make_dataset",
+    "run_synthetic",
+    "train_once",
+    "trainings",
+    "true_hmm",
+]
 
-LENGTH = 8
-MOST_DATASETS = 10_000
-HMM_CHOICES = ("per-setup", "per-dataset")
-OUTPUTS = ("results.json", "report.html")
-CONTROL = "csp-orders"
-
-
-@dataclass(frozen=True)
-class Setup:
-    """One condition of the study, as the paper's footnote gives it."""
-
-    name: str
-    symbols: int
-    labels: int
-    transition: tuple[float, ...]
-    emission: tuple[float, ...]
+WEIGHTS = ("last", "averaged")
 
 
-SETUPS = {
-    1: Setup("simple(++), learnable(+++)", 5, 3, (0.7, 0.2, 0.1), (0.75, 0.1, 0.05, 0.05, 0.05)),
-    2: Setup("simple(++), learnable(++)", 5, 3, (0.5, 0.3, 0.2), (0.6, 0.15, 0.1, 0.1, 0.05)),
-    3: Setup("simple(+), learnable(+)", 20, 7, (0.7, 0.2, 0.1), (0.4, 0.2, 0.1, 0.1, 0.1)),
-}
-
-CHOICES = (
-    ("Setup 3's emission vector sums to 0.9", "it is scaled to sum to 1"),
-    (
-        "Setup 3 as printed is far easier than the paper's accuracies say",
-        "it is taken as printed; docs/synthetic-study.md lists the other readings that were tried",
-    ),
-    ("Which rows a permutation covers", "each row of P(y'|y) and of P(x|y) is permuted independently"),
-    (
-        "One HMM per setup, or a new one for each dataset",
-        "one per setup: with one per dataset the spread is far larger than the paper's; --hmm per-dataset for that",
-    ),
-    ("y_0, the label before the first", "START, a label of its own, in every feature that has y'"),
-    ("The rank of WMR", "0 is the largest |margin|; equal ones in the order of their positions"),
-    ("WMR does not sum to 1 as printed", "it is scaled to, as condition (1) demands"),
-    (
-        "Which J count in WM and WMR",
-        "those with m^J ≠ y: |JJ_x| is the number of wrong positions, while as printed it is the length (wmr-printed)",
-    ),
-    ("WM when all margins are 0, as at w = 0", "back-off to CSP, counted"),
-    ("Nothing violated by a single position", "back-off to CSP, counted; b-wm:literal takes the formula all the same"),
-    ("B-WM where all violations have margin 0", "back-off to CSP: balanced is some weight on a violation"),
-    ("Condition (2) in a balanced update", "not imposed, as in the paper; failures are counted"),
-    ("Ties in prediction", "the smallest label, from the last position backwards; sums of weights are exact"),
-    ("The number of passes", "--epochs, 10 by default, or fewer after a pass without a mistake"),
-    ("The order of the examples", "as sampled, the same in every pass (--shuffle for a new one each time)"),
-    ("β with equal development accuracy", "the smallest"),
-    (
-        "CSP is trained once, a tuned rule once for each β",
-        f"so in the paper; the control {CONTROL} is the best of as many random orders for CSP",
-    ),
-    ("Standard deviation", "of the sample (n - 1)"),
-    ("“At most 0.5 % lower” in the generalisation measure", "0.5 percentage points"),
-)
-"""What the paper leaves open, and the choice made here."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """What decides every number of the study."""
-
-    setups: tuple[int, ...] = (1, 2, 3)
-    datasets: int = 10
-    sizes: tuple[int, int, int] = (7000, 2000, 1000)
-    epochs: int = 10
-    betas: tuple[float, ...] = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
-    rules: tuple[str, ...] = PAPER_RULES
-    hmm: str = "per-setup"
-    shuffle: bool = False
-    seed: int = 0
-    control: bool = True
-    loaded: str = ""  # a digest of the user's code that the rules may need
-
-    def __post_init__(self) -> None:
-        for setup in self.setups:
-            if setup not in SETUPS:
-                raise unknown_name("setup", setup, map(str, SETUPS))
-        if self.hmm not in HMM_CHOICES:
-            raise unknown_name("hmm", self.hmm, HMM_CHOICES)
-        for name, values in (("setups", self.setups), ("rules", self.rules), ("betas", self.betas)):
-            if not values or len(set(values)) < len(values):
-                raise InputError(f"{name} must be one or more, each once, not '{','.join(map(str, values))}'")
-        if len(self.sizes) != 3 or min(self.sizes) < 1:
-            sizes = ",".join(map(str, self.sizes))
-            raise InputError(f"sizes must be three numbers of at least 1 (train,dev,test), not '{sizes}'")
-        if self.datasets < 1 or self.epochs < 1:
-            raise InputError(f"datasets and epochs must be at least 1, not {self.datasets} and {self.epochs}")
-        if self.datasets > MOST_DATASETS or not is_whole(self.epochs):
-            given = f"{shown(self.datasets)} and {shown(self.epochs)}"
-            raise InputError(f"datasets must be at most {MOST_DATASETS:,} and epochs 2^63 - 1, not {given}")
-        if not 0 <= self.seed < 2**63:
-            raise InputError(f"seed must be a whole number from 0 to 2^63 - 1, not {self.seed}")
-        for name in self.rules:
-            for beta in self.betas:
-                as_rule(name, beta=beta)
-        names = [as_rule(rule).name for rule in self.rules]
-        if len(set(names)) < len(names):
-            raise InputError(f"rules must be different, not '{','.join(self.rules)}'")
-        object.__setattr__(self, "rules", ("csp", *(rule for rule in names if rule != "csp")))
-
-    def as_dict(self) -> dict[str, Any]:
-        lists = {k: list(v) if isinstance(v, tuple) else v for k, v in dataclasses.asdict(self).items()}
-        return {"study": "synthetic", "version": __version__, "code": fingerprint()[:16], **lists}
-
-
-FULL = Settings()
-QUICK = Settings(datasets=3, sizes=(1400, 400, 200), epochs=5, betas=(0.5, 1.0, 2.0, 4.0))
-
-
-@dataclass(frozen=True)
-class Dataset:
-    """The samples of one dataset, and what the true HMM makes of its test set."""
-
-    train: IndicatorChain
-    dev: IndicatorChain
-    test: IndicatorChain
-    ceiling: float
-    expected_ceiling: float
-
-
-class Run(NamedTuple):
-    """One training: β is None where the rule has none, `order` is None where the items are taken as settings say."""
+class Training(NamedTuple):
+    """What identifies a training. β is None for a rule without β; `order` is the random order of the control."""
 
     setup: int
     dataset: int
@@ -168,28 +57,138 @@ class Run(NamedTuple):
     order: int | None = None
 
 
-def training_runs(settings: Settings) -> list[Run]:
-    """Every training of the study."""
-    runs = []
+@dataclass(frozen=True)
+class Run:
+    """A finished training.
+
+    `history` has the counts of each epoch and the norm of the weights after it. `accuracy` has shares of correct
+    labels: "last_test" and "averaged_test" after each epoch, "last_dev" and "averaged_dev" after the last one.
+    """
+
+    setup: int
+    dataset: int
+    rule: str
+    beta: float | None
+    order: int | None
+    history: dict[str, list[float]]
+    accuracy: dict[str, list[float]]
+
+    @property
+    def training(self) -> Training:
+        """What identifies this training."""
+        return Training(self.setup, self.dataset, self.rule, self.beta, self.order)
+
+    def final(self, weights: str, part: str) -> float:
+        """Return the accuracy on "dev" or "test" after the last epoch."""
+        return float(self.accuracy[f"{weights}_{part}"][-1])
+
+    def total(self, count: str) -> float:
+        """Return a count summed over all epochs."""
+        return sum(self.history[count])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all fields, ready for JSON."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> Run:
+        """Return the run that `to_json` wrote."""
+        return cls(**{field.name: fields[field.name] for field in dataclasses.fields(cls)})
+
+
+@dataclass(frozen=True)
+class DatasetResult:
+    """A dataset: its HMM, and the accuracy of the Bayes-optimal labels, measured on the test set and expected."""
+
+    setup: int
+    dataset: int
+    ceiling: float
+    expected_ceiling: float
+    transition: list[list[float]]
+    emission: list[list[float]]
+
+
+@dataclass(frozen=True)
+class SyntheticResults:
+    """The results of the synthetic study.
+
+    Attributes
+    ----------
+    settings : SyntheticSettings
+    datasets : list of DatasetResult
+    runs : list of Run
+        Every training, in the order of `trainings(settings)`.
+    header : dict
+        The settings as JSON, with the version of the program that ran the study.
+    """
+
+    settings: SyntheticSettings
+    datasets: list[DatasetResult]
+    runs: list[Run]
+    header: dict[str, Any]
+
+    def of(self, setup: int, rule: str) -> list[Run]:
+        """Return the runs of a rule in a setup."""
+        return [run for run in self.runs if (run.setup, run.rule) == (setup, rule)]
+
+    def chosen(self, setup: int, rule: str, weights: str) -> list[Run]:
+        """Return the run of each dataset with the best dev accuracy; of equal ones the first, with the smallest β."""
+        best: dict[int, Run] = {}
+        for run in self.of(setup, rule):
+            rival = best.get(run.dataset)
+            if rival is None or run.final(weights, "dev") > rival.final(weights, "dev"):
+                best[run.dataset] = run
+        return [best[dataset] for dataset in sorted(best)]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the content of results.json."""
+        datasets = [vars(data) for data in self.datasets]
+        return {"settings": self.header, "datasets": datasets, "runs": [run.to_json() for run in self.runs]}
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> SyntheticResults:
+        """Return the results that `to_json` wrote."""
+        return cls(
+            settings=SyntheticSettings.from_json(fields["settings"]),
+            datasets=[DatasetResult(**data) for data in fields["datasets"]],
+            runs=[Run.from_json(run) for run in fields["runs"]],
+            header=dict(fields["settings"]),
+        )
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """The samples of a dataset, and the accuracy of the Bayes-optimal labels on its test set."""
+
+    train: IndicatorChain
+    dev: IndicatorChain
+    test: IndicatorChain
+    ceiling: float
+    expected_ceiling: float
+
+
+def trainings(settings: SyntheticSettings) -> list[Training]:
+    """Return every training of the study."""
+    result = []
     for setup, dataset in itertools.product(settings.setups, range(settings.datasets)):
         for rule in settings.rules:
             betas = settings.betas if as_rule(rule).uses_beta else (None,)
-            runs += [Run(setup, dataset, rule, beta) for beta in betas]
+            result += [Training(setup, dataset, rule, beta) for beta in betas]
         if settings.control:
-            runs += [Run(setup, dataset, CONTROL, order=order) for order in range(len(settings.betas))]
-    return runs
+            result += [Training(setup, dataset, CONTROL, order=order) for order in range(len(settings.betas))]
+    return result
 
 
-def true_hmm(settings: Settings, setup: int, dataset: int) -> HMM:
-    """The HMM that a dataset is sampled from."""
-    drawn = 0 if settings.hmm == "per-setup" else dataset + 1
+def true_hmm(settings: SyntheticSettings, setup: int, dataset: int) -> HMM:
+    """Return the HMM that a dataset is sampled from."""
+    draw = 0 if settings.hmm == "per-setup" else dataset + 1
     given = SETUPS[setup]
-    rng = np.random.default_rng([settings.seed, setup, drawn])
+    rng = np.random.default_rng([settings.seed, setup, draw])
     return permuted_hmm(given.transition, given.emission, given.labels, given.symbols, rng)
 
 
-def make_dataset(settings: Settings, setup: int, dataset: int) -> Dataset:
-    """Sample one dataset and divide it into training, development and test set."""
+def make_dataset(settings: SyntheticSettings, setup: int, dataset: int) -> Dataset:
+    """Sample a dataset and split it into training, dev and test set."""
     hmm = true_hmm(settings, setup, dataset)
     rng = np.random.default_rng([settings.seed, setup, dataset, 1])
     x, y = sample(hmm, sum(settings.sizes), LENGTH, rng)
@@ -205,72 +204,95 @@ def as_chain(x: NDArray[np.int64], y: NDArray[np.int64]) -> IndicatorChain:
 
 
 def accuracy(w: NDArray[np.float64], data: IndicatorChain, setup: Setup) -> float:
-    """The share of positions whose label is predicted right."""
+    """Return the share of labels that are predicted correctly."""
     predicted = np.empty_like(data.y)
     predict_all(new_model(setup.symbols, setup.labels, LENGTH, w), data.x, data.offsets, predicted)
     return float((predicted == data.y).mean())
 
 
-def train_once(settings: Settings, data: Dataset, run: Run, stopped: threading.Event) -> dict[str, Any] | None:
-    """One training: what happened in each pass, and the accuracies after it; None if it was stopped."""
-    rule = as_rule("csp") if run.rule == CONTROL else as_rule(run.rule)
-    rule = rule if run.beta is None else as_rule(rule, beta=run.beta)
-    given = SETUPS[run.setup]
-    model = new_model(given.symbols, given.labels, LENGTH)
+def train_once(settings: SyntheticSettings, data: Dataset, training: Training, stopped: threading.Event) -> Run | None:
+    """Run one training; return None if the event stopped it."""
+    rule = as_rule("csp") if training.rule == CONTROL else as_rule(training.rule)
+    rule = rule if training.beta is None else as_rule(rule, beta=training.beta)
+    setup = SETUPS[training.setup]
+    model = new_model(setup.symbols, setup.labels, LENGTH)
     examples = len(data.train.offsets) - 1
     orders = None
-    if settings.shuffle or run.order is not None:
-        number = 0 if run.order is None else run.order + 1
-        orders = np.random.default_rng([settings.seed, run.setup, run.dataset, 2, number])
+    if settings.shuffle or training.order is not None:
+        number = 0 if training.order is None else training.order + 1
+        orders = np.random.default_rng([settings.seed, training.setup, training.dataset, 2, number])
     history: dict[str, list[float]] = {key: [] for key in (*COUNTS, "norm")}
-    curves: dict[str, list[float]] = {f"{kind}_{part}": [] for kind in ("last", "averaged") for part in ("dev", "test")}
+    curves: dict[str, list[float]] = {f"{kind}_{part}": [] for kind in WEIGHTS for part in ("dev", "test")}
     for epoch in run_epochs(data.train, model, rule, examples=examples, epochs=settings.epochs, random_state=orders):
         for name in history:
             history[name].append(getattr(epoch, name))
-        pair = {"last": weights(model), "averaged": averaged_weights(model, epoch.epoch * examples)}
-        for kind, w in pair.items():
-            curves[f"{kind}_test"].append(accuracy(w, data.test, given))
+        vectors = {"last": weights(model), "averaged": averaged_weights(model, epoch.epoch * examples)}
+        for kind, w in vectors.items():
+            curves[f"{kind}_test"].append(accuracy(w, data.test, setup))
         if stopped.is_set():
             return None
-    for kind, w in pair.items():
-        curves[f"{kind}_dev"].append(accuracy(w, data.dev, given))
-    return {**run._asdict(), "history": history, "accuracy": curves}
+    for kind, w in vectors.items():
+        curves[f"{kind}_dev"].append(accuracy(w, data.dev, setup))
+    return Run(*training, history=history, accuracy=curves)
 
 
-def run_study(
-    settings: Settings,
-    folder: Path,
+def run_synthetic(
+    settings: SyntheticSettings,
+    folder: str | Path,
     *,
     jobs: int = 1,
     fresh: bool = False,
-    progress: Callable[[int, int], None] = lambda done, total: None,
-) -> dict[str, Any]:
-    """Run what `folder` does not hold yet (all of it if `fresh`), keep every finished run there, return all results.
+    progress: Progress = no_progress,
+) -> SyntheticResults:
+    """Run the synthetic study, or resume it.
 
-    The results depend on the settings alone, not on `jobs` or on how often the study was stopped.
+    Every finished training is written to `folder` at once. The results depend only on the settings, not on `jobs` or
+    on interruptions.
+
+    Parameters
+    ----------
+    settings : SyntheticSettings
+        What to run.
+    folder : str or Path
+        Where the journal of finished trainings is. Trainings that it has are not run again.
+    jobs : int
+        Number of threads.
+    fresh : bool
+        Remove an earlier study from the folder and start from the beginning.
+    progress : callable
+        Called with the number of finished trainings and the number of all.
+
+    Returns
+    -------
+    SyntheticResults
+
+    Raises
+    ------
+    InputError
+        If the folder holds another study's results, or cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from swvp.studies import SyntheticSettings, run_synthetic, summarise_synthetic
+    >>> settings = SyntheticSettings(setups=(1,), datasets=1, sizes=(50, 20, 20), epochs=2, rules=("a-wm",), betas=(1,))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     results = run_synthetic(settings, folder)
+    >>> [rule.rule for rule in summarise_synthetic(results)[0].rules]
+    ['csp', 'a-wm', 'csp-orders']
     """
     check_jobs(jobs)
     datasets = cache(lambda setup, number: make_dataset(settings, setup, number))
 
-    def train(run: Run, stopped: threading.Event) -> dict[str, Any] | None:
-        return train_once(settings, datasets(run.setup, run.dataset), run, stopped)
+    def train(training: Training, stopped: threading.Event) -> Run | None:
+        return train_once(settings, datasets(training.setup, training.dataset), training, stopped)
 
-    fields = (*Run._fields, "history", "accuracy")
-    journal = Journal(folder, settings.as_dict(), outputs=OUTPUTS, fields=fields, fresh=fresh)
-    runs = finish(training_runs(settings), train, journal, jobs=jobs, progress=progress)
-    data = []
-    for setup in settings.setups:
-        for dataset in range(settings.datasets):
-            made = datasets(setup, dataset)
-            hmm = true_hmm(settings, setup, dataset)
-            data.append(
-                {
-                    "setup": setup,
-                    "dataset": dataset,
-                    "ceiling": made.ceiling,
-                    "expected_ceiling": made.expected_ceiling,
-                    "transition": hmm.transition.tolist(),
-                    "emission": hmm.emission.tolist(),
-                }
-            )
-    return {"settings": settings.as_dict(), "datasets": data, "runs": runs}
+    header = settings.to_json()
+    journal = Journal(Path(folder), header, read=Run.from_json, fresh=fresh)
+    runs = finish(trainings(settings), train, journal, jobs=jobs, progress=progress)
+    results = []
+    for setup, dataset in itertools.product(settings.setups, range(settings.datasets)):
+        made, hmm = datasets(setup, dataset), true_hmm(settings, setup, dataset)
+        matrices = hmm.transition.tolist(), hmm.emission.tolist()
+        results.append(DatasetResult(setup, dataset, made.ceiling, made.expected_ceiling, *matrices))
+    return SyntheticResults(settings, results, runs, header)

@@ -1,72 +1,97 @@
-"""Owns the numbers of Table 1, computed from the single runs of the synthetic study."""
+"""The numbers of Table 1, computed from the runs of the synthetic study."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import wilcoxon
 
-from swvp.studies.synthetic.study import CONTROL
+from swvp.studies.synthetic.study import WEIGHTS, Run, SyntheticResults
 
 __all__ = [
     "PAPER",
     "SIGNIFICANCE_TEST",
-    "WEIGHTS",
+    "GainsOfChoosing",
+    "PaperScores",
     "RuleSummary",
     "SetupSummary",
     "Tuned",
-    "chosen_runs",
-    "final",
-    "runs_of",
-    "summarise",
+    "gains_of_choosing",
+    "std",
+    "summarise_synthetic",
 ]
 
-WEIGHTS = ("last", "averaged")
 SIGNIFICANCE_TEST = "Wilcoxon signed-rank test over the datasets, two-sided, against CSP with the same weights"
 CLOSE = 0.005
 
-PAPER = {
+
+class PaperScores(NamedTuple):
+    """A line of Table 1: accuracy and standard deviation in percent, wins over CSP and generalisation of 10."""
+
+    mean: float
+    std: float
+    wins: int | None
+    generalised: int | None
+
+
+PAPER: dict[int, dict[str, PaperScores]] = {
     1: {
-        "b-wm": (75.47, 3.05, 9, 10),
-        "b-wmr": (75.96, 2.42, 8, 10),
-        "a-wm": (74.18, 2.16, 7, 10),
-        "a-wmr": (75.17, 3.07, 7, 10),
-        "csp": (72.24, 3.45, None, None),
+        "b-wm": PaperScores(75.47, 3.05, 9, 10),
+        "b-wmr": PaperScores(75.96, 2.42, 8, 10),
+        "a-wm": PaperScores(74.18, 2.16, 7, 10),
+        "a-wmr": PaperScores(75.17, 3.07, 7, 10),
+        "csp": PaperScores(72.24, 3.45, None, None),
     },
     2: {
-        "b-wm": (63.18, 1.32, 9, 10),
-        "b-wmr": (63.02, 2.49, 9, 10),
-        "a-wm": (61.65, 2.30, 9, 10),
-        "a-wmr": (61.02, 1.93, 8, 10),
-        "csp": (57.89, 2.85, None, None),
+        "b-wm": PaperScores(63.18, 1.32, 9, 10),
+        "b-wmr": PaperScores(63.02, 2.49, 9, 10),
+        "a-wm": PaperScores(61.65, 2.30, 9, 10),
+        "a-wmr": PaperScores(61.02, 1.93, 8, 10),
+        "csp": PaperScores(57.89, 2.85, None, None),
     },
     3: {
-        "b-wm": (28.48, 1.9, 5, 10),
-        "b-wmr": (24.31, 5.2, 4, 10),
-        "a-wm": (30.45, 1.0, 6, 10),
-        "a-wmr": (25.8, 3.18, 2, 10),
-        "csp": (25.27, 8.55, None, None),
+        "b-wm": PaperScores(28.48, 1.9, 5, 10),
+        "b-wmr": PaperScores(24.31, 5.2, 4, 10),
+        "a-wm": PaperScores(30.45, 1.0, 6, 10),
+        "a-wmr": PaperScores(25.8, 3.18, 2, 10),
+        "csp": PaperScores(25.27, 8.55, None, None),
     },
 }
-"""Table 1 of the paper: accuracy, standard deviation, wins over CSP of 10, generalisation of 10."""
+"""Table 1 of the paper, by setup and rule."""
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """A rule with β tuned on the development sets, for one kind of weights; one entry per dataset.
+    """A rule with β tuned on the dev sets, with the last or the averaged weights.
 
-    Accuracies are shares, not percent. `wins`, `dev_only_wins` and `generalised` count datasets: those where the
-    rule is better than CSP on the test set; better on the development set but not on the test set; and those
-    where the tuned β is the best on the test set or at most half a point below it.
+    Attributes
+    ----------
+    beta : list of float or None
+        The tuned β of each dataset.
+    test : list of float
+        The test accuracy of each dataset, as a share; `mean` and `std` are over the datasets.
+    untuned : float or None
+        The mean test accuracy over all β and datasets. None if there is only one training per dataset.
+    wins : int or None
+        On how many datasets the test accuracy is higher than CSP's. None for CSP itself.
+    dev_only_wins : int or None
+        On how many datasets the dev accuracy is higher than CSP's but the test accuracy is not.
+    generalised : int or None
+        On how many datasets the tuned β is the best on the test set, or at most half a point below the best.
+    p_value : float or None
+        Of `SIGNIFICANCE_TEST`. None for CSP and for a single dataset.
+    back_off_rate, condition_2_rate : float
+        Share of the updates that backed off to CSP, and that failed γ condition (2).
     """
 
     beta: list[float | None]
     test: list[float]
     mean: float
     std: float
+    untuned: float | None
     wins: int | None
     dev_only_wins: int | None
     generalised: int | None
@@ -77,14 +102,22 @@ class Tuned:
 
 @dataclass(frozen=True)
 class RuleSummary:
+    """A rule in a setup, with the last and with the averaged weights, and the paper's numbers if it has any."""
+
     rule: str
     last: Tuned
     averaged: Tuned
-    paper: tuple[float, float, int | None, int | None] | None
+    paper: PaperScores | None
+
+    def tuned(self, weights: str) -> Tuned:
+        """Return the numbers with "last" or "averaged" weights."""
+        return self.last if weights == "last" else self.averaged
 
 
 @dataclass(frozen=True)
 class SetupSummary:
+    """A setup: its rules, CSP first and the control last, and the Bayes ceiling as mean and std over the datasets."""
+
     setup: int
     datasets: int
     ceiling: float
@@ -92,83 +125,106 @@ class SetupSummary:
     rules: list[RuleSummary]
 
 
-def summarise(results: dict[str, Any]) -> list[SetupSummary]:
-    """Table 1, one summary per setup."""
-    settings = results["settings"]
+def summarise_synthetic(results: SyntheticResults) -> list[SetupSummary]:
+    """Compute Table 1.
+
+    Parameters
+    ----------
+    results : SyntheticResults
+        From `run_synthetic`.
+
+    Returns
+    -------
+    list of SetupSummary
+        One per setup.
+    """
+    settings = results.settings
     summaries = []
-    for setup in settings["setups"]:
-        ceilings = [data["ceiling"] for data in results["datasets"] if data["setup"] == setup]
-        tuned: dict[tuple[str, str], Tuned] = {}
-        names = [*settings["rules"], *([CONTROL] if settings["control"] else [])]
-        for rule in names:
-            for kind in WEIGHTS:
-                tuned[rule, kind] = tune(results, setup, rule, kind, tuned.get(("csp", kind)))
-        rules = [
-            RuleSummary(rule, tuned[rule, "last"], tuned[rule, "averaged"], PAPER[setup].get(rule)) for rule in names
-        ]
+    for setup in settings.setups:
+        ceilings = [data.ceiling for data in results.datasets if data.setup == setup]
+        rules = []
+        for rule in settings.names:
+            last, averaged = (tune(results, setup, rule, weights) for weights in WEIGHTS)
+            rules.append(RuleSummary(rule, last, averaged, PAPER[setup].get(rule)))
         summaries.append(SetupSummary(setup, len(ceilings), float(np.mean(ceilings)), std(ceilings), rules))
     return summaries
 
 
-def runs_of(results: Mapping[str, Any], setup: int, rule: str) -> list[dict[str, Any]]:
-    """The runs of a rule in a setup."""
-    return [run for run in results["runs"] if (run["setup"], run["rule"]) == (setup, rule)]
-
-
-def chosen_runs(results: Mapping[str, Any], setup: int, rule: str, kind: str) -> list[dict[str, Any]]:
-    """The run of each dataset that is the best on its development set, the first of equals: the smallest β."""
-    best: dict[int, dict[str, Any]] = {}
-    for run in runs_of(results, setup, rule):
-        rival = best.get(run["dataset"])
-        if rival is None or final(run, kind, "dev") > final(rival, kind, "dev"):
-            best[run["dataset"]] = run
-    return [best[dataset] for dataset in sorted(best)]
-
-
-def tune(results: Mapping[str, Any], setup: int, rule: str, kind: str, csp: Tuned | None) -> Tuned:
-    """Choose β on each development set, and look at the test set with it."""
-    chosen = chosen_runs(results, setup, rule, kind)
-    dev, test = ([final(run, kind, part) for run in chosen] for part in ("dev", "test"))
-    counts = {
-        name: sum(sum(run["history"][name]) for run in chosen)
-        for name in ("updates", "back_offs", "condition_2_failures")
-    }
-    compared: dict[str, Any] = dict.fromkeys(("wins", "dev_only_wins", "generalised", "p_value"))
-    if csp is not None:
-        csp_dev = [final(run, kind, "dev") for run in chosen_runs(results, setup, "csp", kind)]
-        best_test = [0.0] * len(test)
-        for run in runs_of(results, setup, rule):
-            best_test[run["dataset"]] = max(best_test[run["dataset"]], final(run, kind, "test"))
-        better = [a > b for a, b in zip(test, csp.test, strict=True)]
-        compared = {
-            "wins": sum(better),
-            "dev_only_wins": sum(d > c and not b for d, c, b in zip(dev, csp_dev, better, strict=True)),
-            "generalised": sum(best - t <= CLOSE + 1e-12 for t, best in zip(test, best_test, strict=True)),
-            "p_value": p_value(test, csp.test),
-        }
+def tune(results: SyntheticResults, setup: int, rule: str, weights: str) -> Tuned:
+    """Choose β on each dev set, and compute the numbers of the chosen runs."""
+    runs, chosen = results.of(setup, rule), results.chosen(setup, rule, weights)
+    csp = None if rule == "csp" else results.chosen(setup, "csp", weights)
+    test = [run.final(weights, "test") for run in chosen]
+    has_choice = len(runs) > len(chosen)
+    updates = max(sum(run.total("updates") for run in chosen), 1)
     return Tuned(
-        beta=[run["beta"] for run in chosen],
+        beta=[run.beta for run in chosen],
         test=test,
         mean=float(np.mean(test)),
         std=std(test),
-        back_off_rate=counts["back_offs"] / max(counts["updates"], 1),
-        condition_2_rate=counts["condition_2_failures"] / max(counts["updates"], 1),
-        **compared,
+        untuned=float(np.mean([run.final(weights, "test") for run in runs])) if has_choice else None,
+        wins=None if csp is None else sum(is_better(chosen, csp, weights, "test")),
+        dev_only_wins=None if csp is None else dev_only_wins(chosen, csp, weights),
+        generalised=None if csp is None or not has_choice else generalised(runs, chosen, weights),
+        p_value=None if csp is None else p_value(test, [run.final(weights, "test") for run in csp]),
+        back_off_rate=sum(run.total("back_offs") for run in chosen) / updates,
+        condition_2_rate=sum(run.total("condition_2_failures") for run in chosen) / updates,
     )
 
 
-def final(run: dict[str, Any], kind: str, part: str) -> float:
-    """The accuracy after the last pass."""
-    return float(run["accuracy"][f"{kind}_{part}"][-1])
+def is_better(runs: Sequence[Run], csp: Sequence[Run], weights: str, part: str) -> list[bool]:
+    """Return for each dataset whether a run has a higher accuracy than CSP."""
+    return [run.final(weights, part) > base.final(weights, part) for run, base in zip(runs, csp, strict=True)]
+
+
+def dev_only_wins(runs: Sequence[Run], csp: Sequence[Run], weights: str) -> int:
+    dev, test = (is_better(runs, csp, weights, part) for part in ("dev", "test"))
+    return sum(d and not t for d, t in zip(dev, test, strict=True))
+
+
+def generalised(runs: Sequence[Run], chosen: Sequence[Run], weights: str) -> int:
+    best: dict[int, float] = {}
+    for run in runs:
+        best[run.dataset] = max(best.get(run.dataset, 0.0), run.final(weights, "test"))
+    return sum(best[run.dataset] - run.final(weights, "test") <= CLOSE + 1e-12 for run in chosen)
+
+
+class GainsOfChoosing(NamedTuple):
+    """What choosing a training gains over the mean of all, as shares of test accuracy.
+
+    `own`: chosen on each dataset's own dev set. `others`: chosen on the dev sets of all other datasets, where only a β
+    that is good for all of them gains something. The difference is the best of many draws of noise.
+    """
+
+    own: float
+    others: float
+
+
+def gains_of_choosing(results: SyntheticResults, setup: int, rule: str) -> GainsOfChoosing | None:
+    """Return what choosing gains with the last weights; None with a single training or a single dataset."""
+    runs = results.of(setup, rule)
+    tries = sorted({(run.beta, run.order) for run in runs}, key=str)
+    datasets = sorted({run.dataset for run in runs})
+    if len(tries) < 2 or len(datasets) < 2:
+        return None
+    dev, test = np.zeros((2, len(datasets), len(tries)))
+    for run in runs:
+        at = datasets.index(run.dataset), tries.index((run.beta, run.order))
+        dev[at], test[at] = run.final("last", "dev"), run.final("last", "test")
+    rows = np.arange(len(datasets))
+    dev_of_others = dev.sum(axis=0) - dev
+    own, others = (test[rows, scores.argmax(axis=1)].mean() - test.mean() for scores in (dev, dev_of_others))
+    return GainsOfChoosing(float(own), float(others))
 
 
 def std(values: Sequence[float]) -> float:
+    """Return the sample standard deviation; 0 for a single value."""
     return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
 
 
 def p_value(a: Sequence[float], b: Sequence[float]) -> float | None:
-    """Of `SIGNIFICANCE_TEST`; None for a single dataset."""
+    """Return p of `SIGNIFICANCE_TEST`; None for a single dataset."""
     if len(a) < 2:
         return None
-    differences = np.round(np.subtract(a, b), 12)  # equal differences must be equal: they are shares of whole numbers
+    differences = np.round(np.subtract(a, b), 12)  # equal differences must compare equal: they are ratios of integers
     return float(wilcoxon(differences).pvalue) if differences.any() else 1.0

@@ -1,0 +1,279 @@
+"""The settings of the parsing study, and two sets of them: the paper's protocol and a quick study."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from swvp._version import __version__
+from swvp.compiled import fingerprint
+from swvp.errors import InputError, unknown_name
+from swvp.features.arc_templates import PRESETS
+from swvp.features.part_templates import PART_PRESETS
+from swvp.learning.rule import UpdateRule, as_rule
+from swvp.parsing.pruner import MOST as MOST_HEADS
+from swvp.parsing.pruner import check_pruning
+from swvp.studies.parsing.treebanks import MOST_DEV, Source
+
+__all__ = [
+    "CONTROL",
+    "CSP",
+    "DEFAULT_RULES",
+    "PAPER",
+    "QUICK",
+    "REST",
+    "Notation",
+    "ParsingSettings",
+    "is_swvp",
+    "notation",
+    "protocol",
+]
+
+CSP = "csp"
+CONTROL = "csp-orders"
+REST = "csp-rest"
+DEFAULT_RULES = (
+    CSP,
+    "b-wm:parts",
+    "a-wm",
+    "b-wmr",
+    "a-wmr",
+    "a-uniform:mira/1",
+    "a-uniform:components:mira/1",
+    "a-uniform:sqrt/30",
+    "csp/30",
+    "mira/1",
+)
+QUICK: dict[str, Any] = {"sentences": 300, "epochs": 3, "betas": (0.5, 2.0)}
+PAPER: dict[str, Any] = {
+    "rules": (CSP, "b-wm:parts"),
+    "betas": tuple(k / 2 for k in range(1, 11)),
+    "sample_dev": True,
+    "dev_sentences": MOST_DEV,
+    "features": ("turbo", "turbo-standard"),
+    "prune_heads": 10,
+    "prune_threshold": 1e-4,
+    "shuffle": False,
+    "one_root": False,
+    "control": False,
+}
+"""The protocol of Table 2: the paper's settings, and TurboParser's defaults where the paper states none."""
+
+
+class Notation(NamedTuple):
+    """A rule as users write it, RULE[@β][/MARGIN]. Without @β, all β of the study are tried."""
+
+    name: str
+    beta: float | None
+    margin: float
+
+    @property
+    def text(self) -> str:
+        """The rule in its shortest form."""
+        beta = "" if self.beta is None else f"@{self.beta:g}"
+        return f"{self.name}{beta}" + (f"/{self.margin:g}" if self.margin else "")
+
+    @property
+    def tuned(self) -> bool:
+        """Whether β is chosen on the dev set."""
+        return self.beta is None and as_rule(self.name).uses_beta
+
+    def rule(self, beta: float | None) -> UpdateRule:
+        """Return the update rule with this β, unless the notation has one."""
+        given = self.beta if self.beta is not None else beta
+        return as_rule(self.name) if given is None else as_rule(self.name, beta=given)
+
+
+def notation(text: str) -> Notation:
+    """Parse a rule.
+
+    >>> notation("a-wm@0.25/30")
+    Notation(name='a-wm', beta=0.25, margin=30.0)
+    """
+    rest, slash, margin = text.partition("/")
+    name, at, beta = rest.partition("@")
+    rule = as_rule(name)
+    result = Notation(
+        rule.name, number(text, "@", beta) if at else None, number(text, "/", margin, least=0.0) if slash else 0.0
+    )
+    if at and not rule.uses_beta:
+        raise InputError(f"rule '{text}': {rule.name} has no β")
+    result.rule(None)
+    return result
+
+
+def number(rule: str, sign: str, text: str, least: float = -math.inf) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value >= least):
+        at_least = f" of at least {least:g}" if math.isfinite(least) else ""
+        raise InputError(f"rule '{rule}': what is after {sign} must be a number{at_least}")
+    return value
+
+
+def is_swvp(rule: str) -> bool:
+    """Return whether a rule uses sub-structures: CSP and MIRA, with any margin, and the controls do not."""
+    return rule not in (CONTROL, REST) and as_rule(notation(rule).name).substructures != "full"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParsingSettings:
+    """The settings of the parsing study. They determine all its numbers except times.
+
+    Parameters
+    ----------
+    treebanks : tuple of Source
+        From `find_treebanks`.
+    orders : tuple of int
+        Orders of the parser: 1, 2 or both.
+    rules : tuple of str
+        Update rules as RULE[@β][/MARGIN]. CSP is always run, as the first.
+    betas : tuple of float
+        The values of β that a rule tries.
+    epochs : int
+        Epochs of each training.
+    sentences : int, optional
+        Train on a random sample of the training sentences. Default: all.
+    sample_dev : bool
+        Sample the dev set from the training set, as the paper does, even if there is a dev file.
+    dev_sentences : int, optional
+        Size of a sampled dev set. Default: a tenth of the training set, at most 1000.
+    features : tuple of str, optional
+        A preset of feature templates for each order.
+    prune_heads, prune_threshold : int and float, optional
+        Pruning in second order: the most heads of a word, and the least probability relative to the best head.
+    shuffle : bool
+        Whether each epoch has a new random order of the sentences.
+    one_root : bool, optional
+        Whether a tree has exactly one root. Default: as in the training set.
+    projective : bool
+        Whether predicted trees are projective.
+    hashed : int
+        Hash size, a power of 2.
+    seed : int
+        Determines the samples and the random orders.
+    control : bool
+        Whether to train CSP on as many random orders as there are β values ("csp-orders").
+    loaded : str
+        Digest of the user's Python file that defines some of the rules; empty without one.
+
+    Raises
+    ------
+    InputError
+        If a setting is not valid.
+    """
+
+    treebanks: tuple[Source, ...]
+    orders: tuple[int, ...] = (1, 2)
+    rules: tuple[str, ...] = DEFAULT_RULES
+    betas: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
+    epochs: int = 10
+    sentences: int | None = None
+    sample_dev: bool = False
+    dev_sentences: int | None = None
+    features: tuple[str, ...] | None = None
+    prune_heads: int | None = None
+    prune_threshold: float | None = None
+    shuffle: bool = True
+    one_root: bool | None = None
+    projective: bool = False
+    hashed: int = 2**22
+    seed: int = 0
+    control: bool = True
+    loaded: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.treebanks:
+            raise InputError("no treebank is given")
+        for name, values in (("orders", self.orders), ("rules", self.rules), ("betas", self.betas)):
+            if not values or len(set(values)) < len(values):
+                raise InputError(f"{name} must be one or more, each once, not '{','.join(map(str, values))}'")
+        if not set(self.orders) <= {1, 2}:
+            raise InputError(f"orders must be 1, 2 or both, not '{','.join(map(str, self.orders))}'")
+        for name in ("epochs", "sentences", "dev_sentences"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise InputError(f"{name} must be at least 1, not {value}")
+        if self.features is not None:
+            check_features(self.features, self.orders)
+        check_pruning(self.most_heads, self.prune_threshold)
+        if self.hashed < 1 or self.hashed & (self.hashed - 1):
+            raise InputError(f"hashed must be a power of 2, not {self.hashed}")
+        if not 0 <= self.seed < 2**63:
+            raise InputError(f"seed must be a whole number from 0 to 2^63 - 1, not {self.seed}")
+        object.__setattr__(self, "rules", checked_rules(self.rules, self.betas, self.orders))
+        object.__setattr__(self, "betas", tuple(sorted(self.betas)))
+
+    @property
+    def most_heads(self) -> int:
+        """The most heads of a word after pruning."""
+        return MOST_HEADS if self.prune_heads is None else self.prune_heads
+
+    def features_of(self, order: int) -> str | None:
+        """Return the preset of feature templates of an order; None for the default."""
+        return None if self.features is None else self.features[self.orders.index(order)]
+
+    def samples(self, source: Source) -> bool:
+        """Return whether the dev set is sampled from the training set."""
+        return self.sample_dev or source.dev is None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the settings and the version of the program, ready for JSON."""
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        lists = {k: list(v) if isinstance(v, tuple) else v for k, v in fields.items()}
+        lists["treebanks"] = [source.to_json() for source in self.treebanks]
+        code = fingerprint("parsing", "training", "studies")[:16]
+        return {"study": "parsing", "version": __version__, "code": code, **lists}
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> ParsingSettings:
+        """Return the settings that `to_json` wrote; the files of the treebanks have no folders."""
+        known = {field.name for field in dataclasses.fields(cls)}
+        values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items() if k in known}
+        values["treebanks"] = tuple(map(Source.from_json, fields["treebanks"]))
+        return cls(**values)
+
+
+def check_features(features: tuple[str, ...], orders: tuple[int, ...]) -> None:
+    """Raise InputError unless there is a preset for each order."""
+    if len(features) != len(orders):
+        raise InputError(
+            f"features must be one preset for each of the orders {','.join(map(str, orders))}, not {len(features)}: "
+            "as --features turbo,turbo-standard"
+        )
+    for name, order in zip(features, orders, strict=True):
+        known = PRESETS if order == 1 else PRESETS | PART_PRESETS
+        if name not in known:
+            raise unknown_name(f"features of order {order}", name, known)
+
+
+def checked_rules(rules: tuple[str, ...], betas: tuple[float, ...], orders: tuple[int, ...]) -> tuple[str, ...]:
+    """Return the rules in their shortest form, CSP first; raise InputError if one cannot be used."""
+    notations = [notation(rule) for rule in rules]
+    for rule in notations:
+        for beta in betas:
+            if rule.rule(beta).k_best > 1 and 2 in orders:
+                raise InputError(f"rule '{rule.name}' is for first order: leave it out, or study --orders 1")
+    names = [rule.text for rule in notations]
+    if len(set(names)) < len(names):
+        raise InputError(f"rules must be different, not '{','.join(rules)}'")
+    return CSP, *(rule for rule in names if rule != CSP)
+
+
+def protocol(*, paper: bool = False, quick: bool = False, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `ParsingSettings` for a named protocol, replaced by those that are given.
+
+    A given None counts as not given.
+    """
+    arguments = (PAPER if paper else {}) | (QUICK if quick else {})
+    if paper and quick:
+        arguments["dev_sentences"] = 100
+    arguments |= {name: value for name, value in given.items() if value is not None}
+    if paper and given.get("features") is None and given.get("orders") is not None:
+        arguments["features"] = tuple(PAPER["features"][order - 1] for order in given["orders"] if order in (1, 2))
+    return arguments

@@ -1,0 +1,472 @@
+"""The tables of the parsing study, on the page and in the terminal: a new column is one entry here.
+
+With several treebanks a table has a row for each. With a single one, the orders or the comparisons are the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from swvp.evaluation.paired import Tested
+from swvp.studies.common.tables import Cell, Column, new_table, page_cells, styled_text, terminal_cells
+from swvp.studies.common.words import NONE, SIGNIFICANT, p_text, percent, percent_text, signed
+from swvp.studies.parsing.runs import Run
+from swvp.studies.parsing.settings import CONTROL, CSP, REST
+from swvp.studies.parsing.summary import (
+    COLUMNS,
+    COMPARISONS,
+    PAPER,
+    PAPER_AVERAGE,
+    OrderSummary,
+    RuleSummary,
+    TreebankSummary,
+    rate,
+)
+from swvp.studies.parsing.words import ORDERS, same_model
+
+__all__ = [
+    "RULE_COLUMNS",
+    "GainRow",
+    "PageRow",
+    "PageTable",
+    "comparison_tables",
+    "gain_table",
+    "print_tables",
+    "rule_table",
+    "score_tables",
+]
+
+UPPER_BOUND = "test"
+"""The column that is never bold: β is chosen on the test set."""
+
+EXPLANATION = (
+    "Test UAS in percent, with punctuation. B-WM: β is chosen on the dev set. Top B-WM: the best on the test set of "
+    "those within 0.1 points of the best on the dev set. Test B-WM: the best on the test set, an upper bound. Best "
+    "SWVP and best rival: the best on the dev set of the rules with sub-structures, and of those without (CSP and "
+    "MIRA, also with margins and other orders of the sentences)."
+)
+WON_LOST = "won-lost: treebanks with a higher and with a lower UAS than CSP."
+TESTS = (
+    "gain: test UAS of the first less that of the second, in points; p: paired permutation test over sentences. The "
+    "tests are about other sentences, not about other languages or orders of training."
+)
+HOLM = "Holm: p corrected for the number of treebanks; all: mean over the treebanks, sentences swapped within each."
+
+
+class PageRow(NamedTuple):
+    """A row of a table on the page, with its style."""
+
+    name: str
+    cells: Sequence[Cell]
+    style: str = ""
+
+
+class PageTable(NamedTuple):
+    """A table of the page."""
+
+    title: str
+    headings: Sequence[str]
+    rows: Sequence[PageRow]
+
+
+# Scores: Table 2
+
+
+def score_cells(values: Sequence[float | None], missing: str = NONE) -> list[Cell]:
+    """Return the UAS of each column in percent; the best is bold, except for the upper bound."""
+    ranked = {
+        column: percent(value)
+        for column, value in zip(COLUMNS, values, strict=True)
+        if value is not None and column != UPPER_BOUND
+    }
+    best = max(ranked.values())
+    return [
+        Cell(missing if value is None else percent_text(value), ranked.get(column) == best)
+        for column, value in zip(COLUMNS, values, strict=True)
+    ]
+
+
+def scores_of(treebank: TreebankSummary) -> list[float | None]:
+    return [treebank.uas(column) for column in COLUMNS]
+
+
+def won_lost_cells(summary: OrderSummary, dash: str) -> list[Cell]:
+    scores = [None if column == "csp" else summary.score(column) for column in COLUMNS]
+    return [Cell(NONE if score is None else f"{score[0]}{dash}{score[1]}") for score in scores]
+
+
+def score_rows(summary: OrderSummary, *, dash: str = "–") -> list[PageRow]:
+    """Return the rows of an order: treebanks, their average, and treebanks won and lost against CSP."""
+    rows = [PageRow(treebank.treebank, score_cells(scores_of(treebank))) for treebank in summary.treebanks]
+    rows.append(PageRow("Average", score_cells([summary.means[column] for column in COLUMNS]), "sum"))
+    rows.append(PageRow(f"Won{dash}lost against CSP", won_lost_cells(summary, dash), "sum"))
+    return rows
+
+
+def score_tables(summaries: Sequence[OrderSummary]) -> list[PageTable]:
+    """Return Table 2: a table for each order, or a single one with the orders as rows."""
+    if len(summaries[0].treebanks) > 1:
+        return [
+            PageTable(f"{ORDERS[summary.order]} order", ["Treebank", *COLUMNS.values()], score_rows(summary))
+            for summary in summaries
+        ]
+    rows = [PageRow(f"{ORDERS[s.order]} order", score_cells(scores_of(s.treebanks[0]))) for s in summaries]
+    return [PageTable(summaries[0].treebanks[0].treebank, ["Parser", *COLUMNS.values()], rows)]
+
+
+# Significance tests
+
+
+class Comparison(NamedTuple):
+    """A row of a table of tests; the runs are None in the row of all treebanks."""
+
+    name: str
+    first: Run | None
+    second: Run | None
+    tested: Tested
+    is_mean: bool = False
+
+    @property
+    def is_significant(self) -> bool:
+        return (self.tested.p if self.is_mean else self.tested.corrected) < SIGNIFICANT
+
+
+def interval_text(interval: tuple[float, float]) -> str:
+    return f"{signed(interval[0])} to {signed(interval[1])}"
+
+
+TEST_COLUMNS: dict[str, Column[Comparison]] = {
+    "first": Column(heading="First", value=lambda row: row.first and row.first.name, page=str),
+    "second": Column(heading="Second", value=lambda row: row.second and row.second.name, page=str),
+    "gain": Column(heading="Gain", short="gain", value=lambda row: row.tested.difference, page=signed, terminal=signed),
+    "interval": Column(
+        heading="95 % interval",
+        short="95 % interval",
+        value=lambda row: row.tested.interval,
+        page=interval_text,
+        terminal=interval_text,
+    ),
+    "p": Column(heading="p", short="p", value=lambda row: row.tested.p, page=p_text, terminal=p_text),
+    "holm": Column(
+        heading="Holm",
+        short="Holm",
+        value=lambda row: None if row.is_mean else row.tested.corrected,
+        page=p_text,
+        terminal=p_text,
+    ),
+}
+
+
+def comparison(name: str, treebank: TreebankSummary, pair: tuple[str, str]) -> Comparison:
+    first, second = pair
+    return Comparison(name, treebank.runs[first], treebank.runs[second], treebank.compared[pair])
+
+
+def comparisons(summary: OrderSummary, pair: tuple[str, str]) -> list[Comparison]:
+    """Return a comparison on each treebank, and over all."""
+    rows = [comparison(treebank.treebank, treebank, pair) for treebank in summary.treebanks]
+    return [*rows, Comparison("All", None, None, summary.overall[pair], is_mean=True)]
+
+
+def comparison_table(title: str, heading: str, names: Sequence[str], rows: Sequence[Comparison]) -> PageTable:
+    """Return a table of comparisons; the numbers of significant ones are bold."""
+    columns = [page_cells(TEST_COLUMNS[name], rows) for name in names]
+    lines = []
+    for row, cells in zip(rows, zip(*columns, strict=True), strict=True):
+        bold = [row.is_significant and name not in ("first", "second") for name in names]
+        marked = [Cell(cell.text, is_bold) for cell, is_bold in zip(cells, bold, strict=True)]
+        lines.append(PageRow(row.name, marked, "sum" if row.is_mean else ""))
+    return PageTable(title, [heading, *(TEST_COLUMNS[name].heading for name in names)], lines)
+
+
+def comparison_tables(summary: OrderSummary) -> list[PageTable]:
+    """Return a table for each comparison, or a single one with the comparisons as rows."""
+    order = f"{ORDERS[summary.order]} order"
+    pairs = [pair for pair in COMPARISONS if pair in summary.overall]
+    if len(summary.treebanks) > 1:
+        return [
+            comparison_table(
+                f"{order}: {COMPARISONS[pair]}", "Treebank", list(TEST_COLUMNS), comparisons(summary, pair)
+            )
+            for pair in pairs
+        ]
+    rows = [comparison(capitalised(COMPARISONS[pair]), summary.treebanks[0], pair) for pair in pairs]
+    names = [name for name in TEST_COLUMNS if name != "holm"]
+    return [comparison_table(order, "Comparison", names, rows)] if rows else []
+
+
+def capitalised(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+# All rules
+
+
+def with_sign(share: float, digits: int = 2) -> str:
+    return f"{percent_text(share, digits)} %"
+
+
+def one_digit(share: float) -> str:
+    return percent_text(share, 1)
+
+
+def violating_share(rule: RuleSummary) -> float:
+    violating, other = (sum(run.total(name) for run in rule.runs) for name in ("violating", "non_violating"))
+    return float(violating / max(violating + other, 1))
+
+
+RULE_COLUMNS: dict[str, Column[RuleSummary]] = {
+    "uas": Column(
+        heading="UAS", short="UAS", value=lambda rule: rule.uas, page=percent_text, terminal=percent_text, rank=percent
+    ),
+    "gain": Column(
+        heading="Gain",
+        short="gain",
+        value=lambda rule: None if rule.rule == CSP else rule.gain,
+        page=signed,
+        terminal=signed,
+    ),
+    "won": Column(
+        heading="Won–lost",
+        short="won-\nlost",
+        value=lambda rule: None if rule.rule == CSP else (rule.won, rule.lost),
+        page=lambda pair: f"{pair[0]}–{pair[1]}",
+        terminal=lambda pair: f"{pair[0]}-{pair[1]}",
+    ),
+    "beta": Column(
+        heading="β", short="β", value=lambda rule: rule.runs[0].beta, page="{:g}".format, terminal="{:g}".format
+    ),
+    "no_punctuation": Column(
+        heading="No punct.", value=lambda rule: rule.mean(lambda run: run.no_punctuation.value), page=percent_text
+    ),
+    "violating": Column(heading="Violating", value=violating_share, page=lambda share: with_sign(share, 1)),
+    "back_off": Column(
+        heading="Back-off",
+        short="back-\noff %",
+        value=lambda rule: rate(rule.runs, "back_offs"),
+        page=with_sign,
+        terminal=one_digit,
+    ),
+    "condition_2": Column(
+        heading="Cond. (2)",
+        short="cond.\n2 %",
+        value=lambda rule: rate(rule.runs, "condition_2_failures"),
+        page=with_sign,
+        terminal=one_digit,
+    ),
+    "no_violation": Column(
+        heading="No viol.", value=lambda rule: rate(rule.runs, "without_violation", of="mistakes"), page=with_sign
+    ),
+    "arcs": Column(heading="Arcs left", value=lambda rule: rule.mean(lambda run: run.pruning.recall), page=with_sign),
+    "heads": Column(heading="Heads", value=lambda rule: rule.mean(lambda run: run.pruning.heads), page="{:.1f}".format),
+    "certified": Column(
+        heading="Certified",
+        value=lambda rule: rule.mean(lambda run: run.certified),
+        page=lambda share: with_sign(share, 1),
+    ),
+    "seconds": Column(
+        heading="CPU s",
+        short="CPU s",
+        value=lambda rule: rule.train_seconds,
+        page="{:.1f}".format,
+        terminal="{:.1f}".format,
+    ),
+    "speed": Column(
+        heading="Words/s",
+        short="words/s",
+        value=lambda rule: rule.words_per_second,
+        page="{:,.0f}".format,
+        terminal="{:,.0f}".format,
+    ),
+}
+
+
+def rule_columns(summary: OrderSummary, *, in_terminal: bool) -> list[Column[RuleSummary]]:
+    """Return the columns of all rules: won–lost with several treebanks, β with a single one."""
+    without = "beta" if len(summary.treebanks) > 1 else "won"
+    columns = [column for name, column in RULE_COLUMNS.items() if name != without]
+    return [column for column in columns if (column.terminal if in_terminal else column.page) is not None]
+
+
+def style_of(rule: RuleSummary) -> str:
+    return "control" if rule.is_control else "rule"
+
+
+def rule_table(summary: OrderSummary) -> PageTable:
+    """Return the mean scores of all rules, and what happened in their training."""
+    columns = rule_columns(summary, in_terminal=False)
+    controls = [rule for rule in summary.rules if rule.is_control]
+    cells = zip(*(page_cells(column, summary.rules, unranked=controls) for column in columns), strict=True)
+    rows = [PageRow(rule.name, row, style_of(rule)) for rule, row in zip(summary.rules, cells, strict=True)]
+    return PageTable("Means and rates", ["Rule", *(column.heading for column in columns)], rows)
+
+
+class GainCell(NamedTuple):
+    """The gain of a rule on a treebank, and the β it was trained with."""
+
+    text: str
+    beta: str = ""
+
+
+class GainRow(NamedTuple):
+    """The gains of a rule on all treebanks."""
+
+    name: str
+    cells: list[GainCell]
+    style: str
+
+
+def gain_table(summary: OrderSummary) -> list[GainRow]:
+    """Return the gain of each rule over CSP on each treebank; in the row of CSP, its UAS."""
+    rows = []
+    for rule in summary.rules:
+        runs = {run.treebank: (run, gain) for run, gain in zip(rule.runs, rule.gains, strict=True)}
+        cells = []
+        for treebank in summary.treebanks:
+            if treebank.treebank not in runs:
+                cells.append(GainCell(NONE))
+                continue
+            run, gain = runs[treebank.treebank]
+            text = percent_text(run.uas) if rule.rule == CSP else signed(gain)
+            cells.append(GainCell(text, "" if run.beta is None else f"β {run.beta:g}"))
+        rows.append(GainRow(rule.name, cells, style_of(rule)))
+    return rows
+
+
+# The terminal
+
+
+def print_tables(console: Console, summaries: Sequence[OrderSummary]) -> None:
+    """Print Table 2, all rules and the tests, at most 80 columns wide."""
+    several = len(summaries[0].treebanks) > 1
+    for table in terminal_scores(summaries):
+        console.print()
+        console.print(table)
+    for summary in summaries:
+        console.print()
+        console.print(terminal_rules(summary))
+        console.print(pruning(summary), style="dim")
+        if same := [treebank for treebank in summary.treebanks if treebank.best_is_rival]:
+            console.print(f"Best SWVP and best rival: {same_model(same)}", style="dim")
+    console.print()
+    console.print(f"{EXPLANATION} {WON_LOST}" if several else EXPLANATION, style="dim")
+    for summary in summaries:
+        for test in terminal_comparisons(summary):
+            console.print()
+            console.print(test)
+        if not several:
+            console.print(chosen_rules(summary.treebanks[0]), style="dim")
+    console.print()
+    console.print(f"{TESTS} {HOLM}" if several else TESTS, style="dim")
+    if summaries[0].rule(CONTROL):
+        text = f"{CONTROL}: CSP with as many trainings as a tuned rule, on random orders of the sentences."
+        console.print(text, style="dim")
+    if summaries[0].rule(REST):
+        text = f"{REST}: CSP without the sampled dev sentences, like all other rules; csp is trained on them too."
+        console.print(text, style="dim")
+
+
+def cut(name: str, longest: int = 16) -> str:
+    return name if len(name) <= longest else name[: longest - 1] + "…"
+
+
+def terminal_scores(summaries: Sequence[OrderSummary]) -> list[Table]:
+    """Return Table 2 with the paper's averages below."""
+    headings = ["", *(name.replace(" ", "\n") for name in COLUMNS.values())]
+    if len(summaries[0].treebanks) == 1:
+        (table,) = score_tables(summaries)
+        scores = new_table(table.title, headings)
+        add_rows(scores, table.rows)
+        for summary in summaries:
+            add_paper(scores, summary.order, f"paper, order {summary.order}")
+        return [scores]
+    tables = []
+    for summary in summaries:
+        scores = new_table(f"{ORDERS[summary.order]} order", headings)
+        *treebanks, average, won_lost = score_rows(summary, dash="-")
+        add_rows(scores, [*treebanks, average._replace(name="average"), won_lost._replace(name="won-lost")])
+        add_paper(scores, summary.order, f"paper, {len(PAPER[summary.order])} banks")
+        tables.append(scores)
+    return tables
+
+
+def add_rows(table: Table, rows: Sequence[PageRow]) -> None:
+    for row in rows:
+        table.add_row(Text(cut(row.name)), *map(styled_text, row.cells))
+
+
+def add_paper(table: Table, order: int, name: str) -> None:
+    printed = [f"{value:.2f}" for value in PAPER_AVERAGE[order]]
+    table.add_row(name, *printed, *[""] * (len(COLUMNS) - len(printed)), style="dim")
+
+
+def terminal_rules(summary: OrderSummary) -> Table:
+    """Return the scores of all rules, and what happened in their training."""
+    columns = rule_columns(summary, in_terminal=True)
+    title = f"All rules, {ORDERS[summary.order].lower()} order, β tuned"
+    table = new_table(title, ["rule", *(column.short for column in columns)])
+    controls = [rule for rule in summary.rules if rule.is_control]
+    cells = zip(*(terminal_cells(column, summary.rules, unranked=controls) for column in columns), strict=True)
+    for rule, row in zip(summary.rules, cells, strict=True):
+        table.add_row(Text(rule.name), *map(styled_text, row))
+    return table
+
+
+def pruning(summary: OrderSummary) -> str:
+    """Return what pruning leaves, and how many trees are proved to be the best, over all rules."""
+    runs = [run for rule in summary.rules for run in rule.runs]
+    recall, heads, certified = (
+        sum(values) / len(runs)
+        for values in zip(*((run.pruning.recall, run.pruning.heads, run.certified) for run in runs), strict=True)
+    )
+    return (
+        f"pruning leaves {percent_text(recall)} % of the test arcs, {heads:.1f} heads per word; "
+        f"{percent_text(certified, 1)} % of the trees are proved to be the best"
+    )
+
+
+def terminal_comparisons(summary: OrderSummary) -> list[Table]:
+    """Return the tables of tests; the best rival is compared with CSP only on the page."""
+    order = f"{ORDERS[summary.order]} order"
+    pairs = [pair for pair in COMPARISONS if pair in summary.overall and pair != ("rival", "csp")]
+    if len(summary.treebanks) == 1:
+        rows = [
+            comparison(f"{COLUMNS[first]} − {COLUMNS[second]}", summary.treebanks[0], (first, second))
+            for first, second in pairs
+        ]
+        return [terminal_comparison(order, {}, rows, ["gain", "interval", "p"])] if rows else []
+    tables = []
+    for first, second in pairs:
+        rows = comparisons(summary, (first, second))
+        names = {COLUMNS[first]: [row.first for row in rows]}
+        if second != "csp":
+            names[COLUMNS[second]] = [row.second for row in rows]
+        title = f"{order}: {COMPARISONS[first, second]}"
+        tables.append(terminal_comparison(title, names, rows, ["gain", "interval", "p", "holm"]))
+    return tables
+
+
+def terminal_comparison(
+    title: str, rules: dict[str, list[Run | None]], rows: Sequence[Comparison], names: Sequence[str]
+) -> Table:
+    """Return a table of tests; `rules` are columns with the rules that are compared."""
+    headings = ["", *rules, *(TEST_COLUMNS[name].short for name in names)]
+    table = new_table(title, headings, left=range(1 + len(rules)))
+    of_treebank, of_rule = (14, 11) if len(rules) > 1 else (22, 16)  # to fit into 80 columns
+    cells = [[Cell(cut(row.name, of_treebank)) for row in rows]]
+    cells += [[Cell("" if run is None else cut(run.name, of_rule)) for run in runs] for runs in rules.values()]
+    cells += [terminal_cells(TEST_COLUMNS[name], rows) for name in names]
+    for line in zip(*cells, strict=True):
+        table.add_row(*map(styled_text, line))
+    return table
+
+
+def chosen_rules(treebank: TreebankSummary) -> str:
+    """Return which rule is behind each column that is tested."""
+    runs = {COLUMNS[column]: treebank.runs[column] for column in ("b_wm", "best", "rival")}
+    return "; ".join(f"{title}: {run.name}" for title, run in runs.items() if run is not None)
