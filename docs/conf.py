@@ -134,9 +134,15 @@ def in_markdown(text: str | None) -> str:
     return re.sub(r"([|*<\[])", r"\\\1", (text or "").replace("\f", "")).replace("\b", "")
 
 
+def skip_member(app: Sphinx, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out what scikit-learn adds to every estimator."""
+    return True if re.fullmatch(r"set_\w+_request", name) else None
+
+
 def setup(app: Sphinx) -> None:
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math_block, None))
     app.add_directive("public-names", PublicNames)
     app.add_directive("command-line", CommandLine)
     app.connect("autodoc-process-docstring", plain_text, priority=300)  # before napoleon
     app.connect("autodoc-process-signature", short_signature)
+    app.connect("autodoc-skip-member", skip_member)
