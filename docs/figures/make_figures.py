@@ -43,7 +43,8 @@ def mixed_assignment():
     mixed = tuple(PREDICTED[k] if k + 1 in chosen else GOLD[k] for k in range(6))
     words = [RED if k in chosen else "#111" for k in range(1, 7)]
     markers = "".join(
-        f'<marker id="tip{colour[1:]}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
+        f'<marker id="tip{colour[1:]}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
+        f'orient="auto">'
         f'<path d="M0 0 L8 4 L0 8 z" fill="{colour}" stroke="none"/></marker>'
         for colour in (BLUE, RED, GREY)
     )
