@@ -179,7 +179,7 @@ def update_bound(
     """
     rule = as_rule(rule)
     if any(stage.step == "mira" for stage in rule.stages):
-        raise InputError(f"Theorem 1 says nothing of rule '{rule.name}', whose step may be shorter than 1")
+        raise InputError(f"Theorem 1 does not apply to rule '{rule.name}', whose step may be shorter than 1")
     jj = families_of(rule, back_off, "Theorem 1")
     delta = margin(problem, X, Y, u, substructures=jj)
     if not delta > 0:
@@ -197,7 +197,7 @@ def families_of(rule: UpdateRule, back_off: bool, theorem: str) -> JJ:
     if rule.then is not None:
         raise InputError(f"{theorem} is about one rule; the bound of a schedule ('{rule.name}') is another one")
     if not rule.respects_conditions():
-        raise InputError(f"{theorem} says nothing of rule '{rule.name}', which may break γ condition (2); impose it")
+        raise InputError(f"{theorem} does not apply to rule '{rule.name}', which may break γ condition (2); impose it")
     return (rule.substructures, "full") if back_off else rule.substructures
 
 
@@ -381,7 +381,7 @@ def error_bound(
     """
     rule = as_rule(rule)
     if rule.step != "unit":
-        raise InputError(f"Theorem 3 says nothing of rule '{rule.name}': its proof needs the step unit")
+        raise InputError(f"Theorem 3 does not apply to rule '{rule.name}': its proof needs the step unit")
     jj = families_of(rule, back_off, "Theorem 3")
     if len(X) < 2 or len(X) != len(Y):
         raise InputError(f"X has {len(X)} examples and Y has {len(Y)}: give as many, at least two")
