@@ -119,7 +119,7 @@ def test_a_pickle_that_others_could_have_written_is_not_run_and_that_is_said(run
     open_to_others.chmod(open_to_others.stat().st_mode | mode)
     result, hits, warning = run()
     assert (result, hits) == (42, 0)
-    assert f"each start compiles anew: other users may write to {open_to_others};" in warning
+    assert f"each start compiles again: other users may write to {open_to_others};" in warning
     assert not (tmp_path / "attacked").exists()
 
 
@@ -131,7 +131,7 @@ def test_a_pickle_of_another_user_is_not_run_and_that_is_said(run, code, tmp_pat
     os.chown(given_away, 12345, -1)
     result, hits, warning = run()
     assert (result, hits) == (42, 0)
-    assert f"each start compiles anew: {given_away} belongs to another user" in warning
+    assert f"each start compiles again: {given_away} belongs to another user" in warning
     assert not (tmp_path / "attacked").exists()
 
 
@@ -174,7 +174,7 @@ def test_where_nothing_can_be_written_each_process_compiles_and_that_is_said(run
     folder = tmp_path / "file" / "cache"
     result, hits, warning = run(NUMBA_CACHE_DIR=str(folder))
     assert (result, hits) == (42, 0)
-    assert f"machine code cannot be cached, each start compiles anew: {folder}: Not a directory" in warning
+    assert f"machine code cannot be cached, each start compiles again: {folder}: Not a directory" in warning
 
 
 FULL_DISK = """

@@ -10,7 +10,7 @@ import numba
 import numpy as np
 import pytest
 
-from swvp.compiled import implement, kernel, operation
+from swvp.compiled import implement, kernel, one_of, operation
 
 
 class Square(NamedTuple):
@@ -52,6 +52,34 @@ def test_an_operation_is_picked_by_the_type_of_its_first_argument(shape, expecte
 def test_a_type_without_an_implementation_is_told_so():
     with pytest.raises(TypeError, match="float does not implement 'area'"):
         area(1.0, 2.0)
+
+
+@kernel
+def plus(a, b):
+    return a + b
+
+
+@kernel
+def times(a, b):
+    return a * b
+
+
+@kernel
+def minus(a, b):
+    return a - b
+
+
+calculate = one_of([plus, times, minus])
+
+
+@kernel
+def all_results(a, b):
+    return calculate(0, a, b), calculate(1, a, b), calculate(2, a, b)
+
+
+def test_kernels_choose_one_of_several_functions_by_its_number():
+    assert all_results(5.0, 3.0) == (8.0, 15.0, 2.0)
+    assert [calculate(number, 5.0, 3.0) for number in range(3)] == [8.0, 15.0, 2.0]
 
 
 PROGRAM = """

@@ -222,12 +222,12 @@ warned: list[str] = []
 
 
 def warn_once(error: OSError, root: Path) -> None:
-    """Warn about the first problem of the process; the others would say the same of other files."""
+    """Warn about the first problem of the process only; other files would give the same warning."""
     if not warned:
         what = str(error) if isinstance(error, DistrustedError) else f"{root}: {error.strerror or error}"
         warned.append(what)
         warnings.warn(
-            f"machine code cannot be cached, each start compiles anew: {what}; set NUMBA_CACHE_DIR to another folder",
+            f"machine code cannot be cached, each start compiles again: {what}; set NUMBA_CACHE_DIR to another folder",
             RuntimeWarning,
             stacklevel=2,
         )

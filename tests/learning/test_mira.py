@@ -339,7 +339,7 @@ def test_k_best_of_a_user_is_asked_for_and_checked():
 
 @pytest.mark.parametrize("rule", ["mira", "mira:2", "a-wm:mira"])
 def test_theorem_1_says_nothing_of_mira(rule):
-    with pytest.raises(InputError, match=f"Theorem 1 says nothing of rule '{rule}'"):
+    with pytest.raises(InputError, match=f"Theorem 1 does not apply to rule '{rule}'"):
         theory.update_bound(RememberingChain(3, 2), [(0,)], [(0,)], np.ones(3), rule=rule)
 
 

@@ -215,5 +215,5 @@ def test_the_error_bound_needs_two_examples(X, Y):
 
 @pytest.mark.parametrize(("rule", "reason"), [("b-wm", "condition"), ("a-wm:sqrt", "step unit"), ("mira", "step unit")])
 def test_the_error_bound_is_refused_for_rules_that_theorem_3_does_not_cover(rule, reason):
-    with pytest.raises(InputError, match=f"Theorem 3 says nothing of rule .*{reason}"):
+    with pytest.raises(InputError, match=f"Theorem 3 does not apply to rule .*{reason}"):
         theory.error_bound(*tables(0, 2), rule=rule)

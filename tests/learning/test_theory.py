@@ -9,7 +9,7 @@ import pytest
 from helpers.problems import RememberingChain, random_sequences, separable_sequences
 from helpers.theory_problems import TINY, Matching, Table, random_table, tiny
 from swvp.errors import InputError
-from swvp.learning import theory
+from swvp.learning import enumeration, theory
 from swvp.learning.substructures import OF_POSITIONS
 
 # ---------------------------------------------------------------- by hand
@@ -199,7 +199,7 @@ def test_a_problem_with_too_many_outputs_is_refused():
         def outputs(self, x):
             return ((k,) for k in itertools.count())
 
-    with pytest.raises(InputError, match=f"more than {theory.MOST_OUTPUTS} labels"):
+    with pytest.raises(InputError, match=f"more than {enumeration.MOST_OUTPUTS} labels"):
         theory.radius(Endless(), [{(0,): [0]}], [(0,)])
 
 

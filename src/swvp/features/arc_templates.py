@@ -60,6 +60,11 @@ class ArcTemplate(NamedTuple):
 def parse_arc_templates(lines: Iterable[str], where: str = "template") -> list[ArcTemplate]:
     """Return the templates of these lines; errors name the line.
 
+    Parameters
+    ----------
+    lines : lines of a file of templates; empty lines and those that start with # are skipped
+    where : name of the file, for errors
+
     >>> parse_arc_templates(["m.pos[-1] & distance & h.pos"])[0].text
     'h.pos & m.pos[-1] & distance'
     """

@@ -49,7 +49,7 @@ class Slot(NamedTuple):
 
 
 class Atom(NamedTuple):
-    """function(side.column.name[offset], number); what is not there is "" or 0."""
+    """function(side.column.name[offset], number); missing parts are "" or 0."""
 
     side: str
     column: str = ""
@@ -76,7 +76,7 @@ class Atom(NamedTuple):
 
 
 class Grammar(NamedTuple):
-    """A kind of template: the sides and columns of its atoms, and what is allowed.
+    """A kind of template: the sides and columns of its atoms, and the limits.
 
     Without sides, atoms are column[offset], and a column may be given by its number. `others` are the atoms that are
     not columns, for suggestions in errors.
@@ -125,7 +125,7 @@ def atom_texts(text: str) -> list[str]:
 
 
 def parse_atom(text: str, grammar: Grammar, place: str) -> Atom:
-    """The atom of a column. InputError names the place and what is wrong."""
+    """The atom of a column; InputError with the place and the problem if the text is not one."""
     match = ATOM.fullmatch(text)
     if (
         match is None

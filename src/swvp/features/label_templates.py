@@ -58,6 +58,11 @@ class LabelTemplate(NamedTuple):
 def parse_label_templates(lines: Iterable[str], where: str = "template") -> list[LabelTemplate]:
     """Return the templates of these lines; errors name the line.
 
+    Parameters
+    ----------
+    lines : lines of a file of templates; empty lines and those that start with # are skipped
+    where : name of the file, for errors
+
     >>> parse_label_templates(["child.lemma & m.pos"])[0]._replace(atoms=())
     LabelTemplate(text='m.pos & child.lemma', atoms=(), many='child')
     """

@@ -66,6 +66,11 @@ class PartTemplates(NamedTuple):
 def parse_part_templates(lines: Iterable[str], where: str = "template") -> PartTemplates:
     """Return the templates of arcs, siblings and grandparents of these lines; errors name the line.
 
+    Parameters
+    ----------
+    lines : lines of a file of templates; empty lines and those that start with # are skipped
+    where : name of the file, for errors
+
     >>> parse_part_templates(["h.pos & m.pos", "s.pos & h.pos", "g.pos & m.pos & distance"]).siblings[0].text
     'h.pos & s.pos'
     """

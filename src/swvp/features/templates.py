@@ -42,6 +42,12 @@ class Template(NamedTuple):
 def parse_templates(lines: Iterable[str], columns: Sequence[str], where: str = "template") -> list[Template]:
     """Return the templates of these lines, over columns with these names; errors name the line.
 
+    Parameters
+    ----------
+    lines : lines of a file of templates; empty lines and those that start with # are skipped
+    columns : names of the columns
+    where : name of the file, for errors
+
     >>> [template.text for template in parse_templates(["lower(word[0]) & pos[-1]", "U1:%x[0,1]"], ["word", "pos"])]
     ['lower(word[0]) & pos[-1]', 'pos[0]']
     """
@@ -70,7 +76,13 @@ def crfpp_atoms(text: str, grammar: Grammar, place: str) -> list[Atom] | None:
 
 
 def read_templates(path: str | Path, presets: Iterable[str] | None = None) -> list[str]:
-    """Return the lines of a file of templates; InputError lists the presets (of taggers) if there is no such file."""
+    """Return the lines of a file of templates.
+
+    Parameters
+    ----------
+    path : the file, in UTF-8
+    presets : names of presets, by default those of taggers, which the error lists if there is no such file
+    """
     try:
         return Path(path).read_text(encoding="utf-8-sig").splitlines()
     except FileNotFoundError:

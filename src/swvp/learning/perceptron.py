@@ -170,9 +170,21 @@ def run_epochs(
 ) -> Iterator[Epoch]:
     """Train `model` in place and yield each `Epoch`; stop after `epochs` of them or after one without a mistake.
 
-    With a `random_state` each epoch visits the examples in a new random order, else in their own. To resume an earlier
-    training, give the number of examples it has seen, `clock`, the array `largest` it has filled, and the number of
-    the `first` epoch to run. `after` is called after each example with its number and whether it made an update.
+    Parameters
+    ----------
+    problem, model : the examples and the model of a structure (see `swvp.structures.operations`)
+    rule : the update rule
+    examples : number of examples
+    epochs : largest number of epochs
+    random_state : source of a new random order in each epoch; by default the examples stay in their order
+    clock : number of examples that an earlier training has seen, to resume it
+    largest : array of one number, the largest |margin| of the earlier training; it is updated
+    first : number of the first epoch to run
+    after : function called after each example with its number and whether it made an update
+
+    Yields
+    ------
+    Epoch
     """
     largest = np.zeros(1) if largest is None else largest
     check_rule(rule, problem)

@@ -62,7 +62,7 @@ def register_substructures(name: str, function: Substructures) -> None:
 def new_name(kind: str, name: str, reserved: Iterable[str], function: object) -> str:
     """The name of a user's function; InputError if it is not allowed."""
     if name in reserved or name in STEPS or name in FLAGS or not name or set(name) & set(":,-. "):
-        raise InputError(f"cannot name {kind} '{name}': taken, or has one of ':', ',', '-', '.', ' '")
+        raise InputError(f"cannot name {kind} '{name}': the name exists, or has one of ':', ',', '-', '.', ' '")
     if not callable(function):
         raise InputError(f"{kind} '{name}' must be a function, not a {type(function).__name__}")
     return name
@@ -85,8 +85,8 @@ class UpdateRule:
     k_best : with the rule "mira", the number of best outputs that an update uses (see `swvp.learning.mira`); its
         short name is "mira:K"
     impose : exclude non-violating terms of a balanced update until γ condition (2) holds
-    literal : update as Algorithm 1 and the formulas of γ say, also where nothing is a violation: CSP where the search
-        missed a better y, a balanced γ where I^v is empty or has no weight. Otherwise these update nothing or back off
+    literal : follow Algorithm 1 and the formulas of γ as printed, also without a violation: CSP if the search missed a
+        better y, a balanced γ if I^v is empty or has no weight. By default these cases make no update or back off
     parts : for second-order trees: Δφ of a sub-structure is the sum over the parts of its words, gold less predicted,
         instead of Δφ(x, y, m^J) (see `swvp.structures.tree.second_order.word_parts`)
     then : (N, rule): this rule for the first N epochs, then the other one

@@ -47,7 +47,7 @@ def too_many(sets, total):
 
 @kernel
 def enlarged(sets, total, starts, positions):
-    """The two arrays, or larger ones if they cannot hold so many sets with so many positions in all."""
+    """The two arrays, or larger ones if they cannot hold `sets` sets with `total` positions in all."""
     if sets + 1 > len(starts):
         starts = np.empty(2 * sets + 1, np.int64)
     if total > len(positions):

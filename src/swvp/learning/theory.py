@@ -30,10 +30,11 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from swvp.errors import InputError
+from swvp.learning.enumeration import JJ, Labels, differences, enumerate_outputs, mixed_assignments, unit, wrong_labels
 from swvp.learning.python_rule import sets_of
-from swvp.learning.rule import POWERS, Substructures, UpdateRule, as_rule
+from swvp.learning.rule import POWERS, UpdateRule, as_rule
 from swvp.learning.theorem_2 import Slacks, convex_minimum, local_minimum, nearest_point, slacks_of
-from swvp.structures.generic import EnumerableProblem, Label, mixed_assignment, wrong_positions
+from swvp.structures.generic import EnumerableProblem
 from swvp.types import Floats
 
 __all__ = [
@@ -53,25 +54,54 @@ __all__ = [
     "update_bound",
 ]
 
-MOST_OUTPUTS = 100_000
-
-Family = str | Substructures
-JJ = Family | tuple[Family, ...]
-Labels = Sequence[Label]
-
 
 def radius(problem: EnumerableProblem, X: Sequence[Any], Y: Labels, *, substructures: JJ = "full") -> float:
-    """R^JJ: the largest ‖Δφ(x, y, m^J(z, y))‖."""
+    """R^JJ: the largest ‖Δφ(x, y, m^J(z, y))‖ (Definitions 5 and 7).
+
+    Parameters
+    ----------
+    problem : object with `joint_feature`, `argmax` and `outputs(x)`, which lists Y(x)
+    X, Y : inputs and their gold labels
+    substructures : name of a family, function, or a tuple of them for their union
+
+    Returns
+    -------
+    float
+    """
     return max(float(np.linalg.norm(d, axis=1).max(initial=0)) for d in differences(problem, X, Y, substructures))
 
 
 def margin(problem: EnumerableProblem, X: Sequence[Any], Y: Labels, u: Floats, *, substructures: JJ = "full") -> float:
-    """δ^JJ: the margin with which u, scaled to length 1, separates the data; ≤ 0 if it does not."""
+    """δ^JJ: the margin with which u, scaled to length 1, separates the data (Definitions 4 and 6).
+
+    Parameters
+    ----------
+    problem : object with `joint_feature`, `argmax` and `outputs(x)`, which lists Y(x)
+    X, Y : inputs and their gold labels
+    u : weights; only their direction matters
+    substructures : name of a family, function, or a tuple of them for their union
+
+    Returns
+    -------
+    float, ≤ 0 if u does not separate the data
+    """
     return float(slacks(problem, X, Y, u, substructures=substructures).min())
 
 
 def slacks(problem: EnumerableProblem, X: Sequence[Any], Y: Labels, u: Floats, *, substructures: JJ = "full") -> Floats:
-    """r^i (or r^iJJ) of each example: u·φ(x^i, y^i) - max u·φ(x^i, m^J(z, y^i)); inf without a wrong label."""
+    """r^i (or r^iJJ) of each example: u·φ(x^i, y^i) - max u·φ(x^i, m^J(z, y^i)).
+
+    Parameters
+    ----------
+    problem : object with `joint_feature`, `argmax` and `outputs(x)`, which lists Y(x)
+    X, Y : inputs and their gold labels
+    u : weights; only their direction matters
+    substructures : name of a family, function, or a tuple of them for their union
+
+    Returns
+    -------
+    array, one number per example; inf for an example without a wrong label
+    """
     u = unit(u)
     if len(u) != len(problem.joint_feature(X[0], Y[0])):
         raise InputError(
@@ -81,7 +111,19 @@ def slacks(problem: EnumerableProblem, X: Sequence[Any], Y: Labels, u: Floats, *
 
 
 def distance(problem: EnumerableProblem, X: Sequence[Any], Y: Labels, u: Floats, delta: float) -> float:
-    """D_{u,δ}: how far the data are from being separated by u with margin δ."""
+    """D_{u,δ}: how far the data are from being separated by u with margin δ.
+
+    Parameters
+    ----------
+    problem : object with `joint_feature`, `argmax` and `outputs(x)`, which lists Y(x)
+    X, Y : inputs and their gold labels
+    u : weights; only their direction matters
+    delta : the margin δ
+
+    Returns
+    -------
+    float, 0 if u separates the data with this margin
+    """
     return missing(slacks(problem, X, Y, u), delta)
 
 
@@ -91,7 +133,19 @@ def missing(r: Floats, delta: float) -> float:
 
 
 def r_diff(problem: EnumerableProblem, X: Sequence[Any], Y: Labels, u: Floats, *, substructures: JJ) -> float:
-    """min over the examples of r^iJJ - r^i; ≥ 0 by Observation 2."""
+    """r^diff: the smallest r^iJJ - r^i of the examples.
+
+    Parameters
+    ----------
+    problem : object with `joint_feature`, `argmax` and `outputs(x)`, which lists Y(x)
+    X, Y : inputs and their gold labels
+    u : weights; only their direction matters
+    substructures : name of a family, function, or a tuple of them for their union
+
+    Returns
+    -------
+    float, ≥ 0 if mixing stays inside Y(x) (Observation 2)
+    """
     full, mixed = slacks(problem, X, Y, u), slacks(problem, X, Y, u, substructures=substructures)
     has_wrong_label = np.isfinite(full)
     return float((mixed[has_wrong_label] - full[has_wrong_label]).min()) if has_wrong_label.any() else 0.0
@@ -106,15 +160,26 @@ def update_bound(
     rule: str | UpdateRule = "csp",
     back_off: bool = True,
 ) -> float:
-    """Theorem 1: an upper bound for the number of updates until convergence, for a rule that respects the γ conditions.
+    """Theorem 1: an upper bound for the number of updates until convergence.
 
-    A rule that may back off to CSP also uses J = [L_x], so JJ is taken with it unless `back_off` is False (for a
-    run that never did); where mixing stays inside Y(x) that is the bound of CSP. A step of up to c multiplies it by c:
-    (Σ c_t δ)² ≤ ‖w‖² ≤ Σ c_t² R² ≤ c Σ c_t R².
+    A rule that may back off to CSP also uses J = [L_x], so this set is added to JJ. If mixing stays inside Y(x), the
+    bound is then that of CSP. Steps of at most c multiply the bound by c: (Σ c_t δ)² ≤ ‖w‖² ≤ Σ c_t² R² ≤ c Σ c_t R².
+
+    Parameters
+    ----------
+    problem : object with `joint_feature`, `argmax` and `outputs(x)`, which lists Y(x)
+    X, Y : inputs and their gold labels
+    u : weights that separate the data; only their direction matters
+    rule : a rule that respects the γ conditions
+    back_off : whether the rule may back off to CSP; False is for a run that never did
+
+    Returns
+    -------
+    float
     """
     rule = as_rule(rule)
     if any(stage.step == "mira" for stage in rule.stages):
-        raise InputError(f"Theorem 1 says nothing of rule '{rule.name}', whose step may be shorter than 1")
+        raise InputError(f"Theorem 1 does not apply to rule '{rule.name}', whose step may be shorter than 1")
     jj = families_of(rule, back_off, "Theorem 1")
     delta = margin(problem, X, Y, u, substructures=jj)
     if not delta > 0:
@@ -132,7 +197,7 @@ def families_of(rule: UpdateRule, back_off: bool, theorem: str) -> JJ:
     if rule.then is not None:
         raise InputError(f"{theorem} is about one rule; the bound of a schedule ('{rule.name}') is another one")
     if not rule.respects_conditions():
-        raise InputError(f"{theorem} says nothing of rule '{rule.name}', which may break γ condition (2); impose it")
+        raise InputError(f"{theorem} does not apply to rule '{rule.name}', which may break γ condition (2); impose it")
     return (rule.substructures, "full") if back_off else rule.substructures
 
 
@@ -145,12 +210,22 @@ def first_pass_bound(
     delta: float | None = None,
     substructures: JJ = "full",
 ) -> float:
-    """Theorem 2: at most so many mistakes in the first pass, separable or not, for any u and δ > 0.
+    """Theorem 2: an upper bound for the mistakes in the first epoch, for any u and δ > 0, separable or not.
 
-    It holds for rules that respect the γ conditions, with the step `unit`; if they back off, take "full" into JJ.
+    It holds for rules that respect the γ conditions, with the step `unit`. If they may back off, add "full" to JJ. With
+    "full" alone it is the bound of CSP. If mixing leaves Y(x), r^diff may be negative; then it is inf for δ ≤ -r^diff.
 
-    Without `delta`, the smallest bound over δ that a search finds. "full" gives the bound of CSP. Where mixing leaves
-    Y(x), r^diff may be negative: then only δ > -r^diff bounds anything, and a smaller one gives inf.
+    Parameters
+    ----------
+    problem : object with `joint_feature`, `argmax` and `outputs(x)`, which lists Y(x)
+    X, Y : inputs and their gold labels
+    u : weights; only their direction matters
+    delta : the margin δ > 0; by default the one with the smallest bound that a search finds
+    substructures : name of a family, function, or a tuple of them for their union
+
+    Returns
+    -------
+    float
     """
     if delta is not None and not delta > 0:
         raise InputError(f"delta must be > 0, not {delta}")
@@ -186,9 +261,19 @@ def smallest_first_pass_bound(
 ) -> SmallestBound:
     """Theorem 2 with its minimum over u and δ, for small data.
 
-    With "full" (CSP) this is a convex programme and the bound is the smallest there is, up to the tolerance of the
-    search. With other JJ the paper's expression is not convex: then it is the smallest one found, and `mixed`, a convex
-    programme again, bounds it from below. δ is inf if no u gives a better bound than one mistake per example.
+    With "full" (CSP) this is a convex programme, and the bound is the smallest one up to the tolerance of the search.
+    With other JJ the paper's expression is not convex. Then the bound is the best that a local search finds, and
+    `mixed`, again a convex programme, is a lower limit for it.
+
+    Parameters
+    ----------
+    problem : object with `joint_feature`, `argmax` and `outputs(x)`, which lists Y(x)
+    X, Y : inputs and their gold labels
+    substructures : name of a family, function, or a tuple of them for their union
+
+    Returns
+    -------
+    SmallestBound; its δ is inf if no u gives a better bound than one mistake per example
     """
     full, mixed = distinct_slacks(problem, X, Y, substructures)
     if full is None or mixed is None:
@@ -223,10 +308,18 @@ def distinct_slacks(
 
 
 def generalization_bound(mistake_bounds: Sequence[float], n: int) -> float:
-    """Theorem 3: 2/(n + 1) · E[mistake bound on n + 1 examples] bounds the probability of a wrong prediction.
+    """Theorem 3: 2/(n + 1) · E[mistake bound on n + 1 examples], a bound for the probability of a wrong prediction.
 
-    The expectation is the mean over `mistake_bounds`, one bound of Theorem 2 per sample of n + 1 examples.
-    `error_bound` takes data instead.
+    `error_bound` computes it from data.
+
+    Parameters
+    ----------
+    mistake_bounds : one bound of Theorem 2 per sample of n + 1 examples; their mean is the expectation
+    n : number of training examples
+
+    Returns
+    -------
+    float
     """
     if isinstance(n, bool) or not isinstance(n, numbers.Integral) or n < 1:
         raise InputError(f"n, the number of training examples, must be a whole number of at least 1, not {n!r}")
@@ -269,13 +362,26 @@ def error_bound(
     So this is an unbiased estimate of a bound, not a bound; `standard_error` says how precise it is. By default
     n + 1 is the number of examples: one sample.
 
-    It is for one epoch of `StructuredPerceptron(vote=True, epochs=1)`, with examples that are independent draws, and a
-    rule that respects the γ conditions with the step `unit`. A rule that may back off also uses J = [L_x], which makes
-    its bound that of CSP, unless `back_off` is False, for runs that never did.
+    It is for `StructuredPerceptron(vote=True, epochs=1)`, with examples that are independent draws, and a rule that
+    respects the γ conditions with the step `unit`. A rule that may back off also uses J = [L_x], so it has the bound of
+    CSP.
+
+    Parameters
+    ----------
+    problem : object with `joint_feature`, `argmax` and `outputs(x)`, which lists Y(x)
+    X, Y : inputs and their gold labels
+    rule : a rule that respects the γ conditions, with the step `unit`
+    n : number of training examples; by default one less than there are, which makes one sample
+    back_off : whether the rule may back off to CSP; False is for runs that never did
+    random_state : seed of the random order
+
+    Returns
+    -------
+    ErrorBound
     """
     rule = as_rule(rule)
     if rule.step != "unit":
-        raise InputError(f"Theorem 3 says nothing of rule '{rule.name}': its proof needs the step unit")
+        raise InputError(f"Theorem 3 does not apply to rule '{rule.name}': its proof needs the step unit")
     jj = families_of(rule, back_off, "Theorem 3")
     if len(X) < 2 or len(X) != len(Y):
         raise InputError(f"X has {len(X)} examples and Y has {len(Y)}: give as many, at least two")
@@ -297,7 +403,17 @@ def error_bound(
 def separator(problem: EnumerableProblem, X: Sequence[Any], Y: Labels, *, substructures: JJ = "full") -> Floats:
     """The unit vector that separates the data (with respect to JJ) with the largest margin.
 
-    That margin is the distance of the origin from the convex hull of all Δφ, found by non-negative least squares.
+    That margin is the distance of the origin from the convex hull of all Δφ, computed by non-negative least squares.
+
+    Parameters
+    ----------
+    problem : object with `joint_feature`, `argmax` and `outputs(x)`, which lists Y(x)
+    X, Y : inputs and their gold labels
+    substructures : name of a family, function, or a tuple of them for their union
+
+    Returns
+    -------
+    array of weights
     """
     points = np.concatenate(differences(problem, X, Y, substructures))
     if not points.any():
@@ -310,57 +426,20 @@ def separator(problem: EnumerableProblem, X: Sequence[Any], Y: Labels, *, substr
 
 
 def closed_under_mixing(problem: EnumerableProblem, X: Sequence[Any], Y: Labels, *, substructures: JJ) -> bool:
-    """Whether every mixed assignment is itself a label of Y(x)."""
+    """Whether every mixed assignment is itself a label of Y(x).
+
+    Parameters
+    ----------
+    problem : object with `joint_feature`, `argmax` and `outputs(x)`, which lists Y(x)
+    X, Y : inputs and their gold labels
+    substructures : name of a family, function, or a tuple of them for their union
+
+    Returns
+    -------
+    bool
+    """
     for x, y in zip(X, Y, strict=True):
         inside = {tuple(z) for z in enumerate_outputs(problem, x)}
         if not {tuple(m) for m in mixed_assignments(problem, x, y, substructures)} <= inside:
             return False
     return True
-
-
-def differences(problem: EnumerableProblem, X: Sequence[Any], Y: Labels, substructures: JJ) -> list[Floats]:
-    """For each example, the Δφ(x, y, m^J(z, y)) as rows."""
-    if len(X) == 0 or len(X) != len(Y):
-        raise InputError(f"X has {len(X)} examples and Y has {len(Y)}: give as many, at least one")
-    result = []
-    for x, y in zip(X, Y, strict=True):
-        gold = np.asarray(problem.joint_feature(x, y), float)
-        rows = [gold - problem.joint_feature(x, m) for m in mixed_assignments(problem, x, y, substructures)]
-        result.append(np.array(rows).reshape(-1, len(gold)))
-    return result
-
-
-def mixed_assignments(problem: EnumerableProblem, x: Any, y: Label, substructures: JJ) -> list[Label]:
-    """Every m^J(z, y), each once."""
-    families = substructures if isinstance(substructures, tuple) else (substructures,)
-    distinct = {}
-    for z in wrong_labels(problem, x, y):
-        for family in families:
-            for J in sets_of(family, y, z):
-                mixed = mixed_assignment(y, z, J)
-                distinct[tuple(mixed)] = mixed
-    return list(distinct.values())
-
-
-def wrong_labels(problem: EnumerableProblem, x: Any, y: Label) -> list[Label]:
-    return [z for z in enumerate_outputs(problem, x) if wrong_positions(y, z)]
-
-
-def enumerate_outputs(problem: EnumerableProblem, x: Any) -> list[Label]:
-    outputs = getattr(problem, "outputs", None)
-    if not callable(outputs):
-        name = type(problem).__name__
-        raise InputError(f"problem {name} has no method outputs(x): the theory is exact only where Y(x) can be listed")
-    listed = []
-    for z in outputs(x):
-        listed.append(z)
-        if len(listed) > MOST_OUTPUTS:
-            raise InputError(f"Y(x) has more than {MOST_OUTPUTS} labels: too many to enumerate; use shorter inputs")
-    return listed
-
-
-def unit(u: Floats) -> Floats:
-    length = np.linalg.norm(u)
-    if not (np.isfinite(length) and length > 0):
-        raise InputError("u must be a vector of finite numbers, not all 0")
-    return np.asarray(u / length, float)

@@ -39,10 +39,19 @@ def grid_of(longest_step: float) -> float:
 
 
 def averaged(w: Floats, delayed: Floats, clock: int, out: Floats | None = None) -> Floats:
-    """Return the mean of w after each of `clock` examples.
+    """Return the mean of w after each of `clock` examples, rounded so that sums of averaged weights are exact too.
 
-    `delayed` is the averaging sum Σ (examples seen before)·(change of w), which a model collects with each update. The
-    mean is rounded, so that sums of averaged weights are exact too.
+    Parameters
+    ----------
+    w : the weights after the last example
+    delayed : the averaging sums Σ (examples seen before)·(change of w), which a model collects with each update
+    clock : number of examples seen
+    out : array for the result, optional
+
+    Returns
+    -------
+    array of weights
+
 
     >>> averaged(np.array([2.0, 1.0]), np.array([4.0, 0.0]), 3).round(3)
     array([0.667, 1.   ])

@@ -64,7 +64,7 @@ class DualBuffers(NamedTuple):
 
 
 def new_dual_buffers(candidates: Candidates, starts: Ints) -> DualBuffers:
-    """ArcBuffers for any of the sentences whose nodes are starts[i]:starts[i + 1]."""
+    """Buffers for any of the sentences whose nodes are starts[i]:starts[i + 1]."""
     words, arcs, _, _ = (int(size) for size in measure(candidates, starts))
     return DualBuffers(
         automata=new_automata(words, arcs),

@@ -27,7 +27,7 @@ class Automata(NamedTuple):
     An arc that is not `alive` is not chosen. value[h] is the value of automaton h, head_arc[m] the arc into m that
     automaton m chose, and chosen[a] whether the automaton of its head chose arc a as a child. enter[a] is the value of
     the automaton of its modifier if it has to choose arc a. An automaton is `stale` if its weights changed, an arc that
-    it chose died, or one head_arc alive. If an arc dies that it did not choose, only `enter` may be too large.
+    it chose died, or one came alive. If an arc dies that it did not choose, only `enter` may be too large.
     """
 
     child: Floats
@@ -44,7 +44,7 @@ class Automata(NamedTuple):
 
 
 def new_automata(words: int, arcs: int) -> Automata:
-    """ArcBuffers for sentences of no more words and arcs."""
+    """Buffers for sentences of at most `words` words and `arcs` arcs."""
     return Automata(
         child=np.zeros(arcs),
         into=np.zeros(arcs),

@@ -47,7 +47,7 @@ class ProjectiveBuffers(NamedTuple):
 
 
 def new_projective_buffers(candidates: Candidates, starts: Ints) -> ProjectiveBuffers:
-    """ArcBuffers for the spans of any of the sentences whose nodes are starts[i]:starts[i + 1]."""
+    """Buffers for the spans of any of the sentences whose nodes are starts[i]:starts[i + 1]."""
     words, arcs, siblings, grandparents = (int(size) for size in measure(candidates, starts))
     return ProjectiveBuffers(
         complete=np.zeros((arcs + 1, words + 2)),

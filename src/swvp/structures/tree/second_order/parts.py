@@ -56,7 +56,7 @@ class Parts(NamedTuple):
 
 
 def new_parts(candidates: Candidates, starts: Ints) -> Parts:
-    """ArcBuffers for the parts of any of the sentences whose nodes are starts[i]:starts[i + 1]."""
+    """Buffers for the parts of any of the sentences whose nodes are starts[i]:starts[i + 1]."""
     words, arcs, siblings, grandparents = (int(size) for size in measure(candidates, starts))
     return Parts(
         arcs=np.zeros(words + 2, np.int64),

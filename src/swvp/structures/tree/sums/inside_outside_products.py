@@ -1,7 +1,7 @@
 """Log Z and the arcs' probabilities of projective trees without logarithms: `inside_outside` for the usual case.
 
-The weights of each word's arcs are scaled to sum to 1. So every sum over parts of trees is at most 1, what is around
-it too, and what is below TINY counts as 0: a probability changes by no more than about n³·TINY / Z. If Z is below
+The weights of each word's arcs are scaled to sum to 1. So every inside and outside sum is
+at most 1. Values below TINY count as 0: a probability changes by no more than about n³·TINY / Z. If Z is below
 LEAST, too much precision could be lost, and the caller has to use logarithms.
 
 As in `eisner`, a value is added to all that need it as soon as it is known, and zeros are left out. The derivatives of
