@@ -12,13 +12,15 @@ from swvp.cli import main
 FIRST = (
     "structures/test_tree_second_order.py",
     "structures/test_arcs.py",
+    "tagging/test_tagger.py",
+    "parsing/test_parser_second.py",
     "test_fuzz.py",
     "test_docs.py",
 )
-"""The files that take longest, in the order in which they start.
+"""The files that compile most or take longest, in the order in which they start.
 
-The first two compile the kernels of second-order and first-order trees: with two processes each kernel is compiled
-once, and what comes later loads it from the cache.
+Each of the first four compiles the kernels of one family: second-order trees, first-order trees, chains, the parser.
+Files that start later load these kernels from the cache, so that no kernel is compiled in two processes at once.
 """
 
 

@@ -1,4 +1,4 @@
-"""Owns running the campaigns for a while, from the command line or from the tests."""
+"""Run fuzz campaigns for some minutes."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from . import checkpoints, corpora, killing, models, todays_seed
 
 CAMPAIGNS = {"models": models, "checkpoints": checkpoints, "corpora": corpora, "killing": killing}
 SLOW = 60
-"""A round that takes more seconds hangs, as a rule; the killing of runs takes longer."""
+"""Seconds after which a round counts as hanging; ten times as many for killed training runs."""
 MUCH = 2**31
-"""Bytes that no round may take: all files are small."""
+"""Bytes of memory that no round may exceed: all files are small."""
 
 
 def main() -> int:
@@ -37,16 +37,16 @@ def main() -> int:
     print(f"seed {given.seed}, again: {again}", flush=True)
     failures = 0
     for name in names:
-        rounds, told = run(name, given.seed, 60 * given.minutes / len(names), given.round)
-        print(f"{name}: {rounds} rounds, {len(told)} failures", flush=True)
-        for number, what in told:
+        rounds, failed = run(name, given.seed, 60 * given.minutes / len(names), given.round)
+        print(f"{name}: {rounds} rounds, {len(failed)} failures", flush=True)
+        for number, what in failed:
             print(f"\n{again} --only {name} --round {number}\n{what}", flush=True)
-        failures += len(told)
+        failures += len(failed)
     return 1 if failures else 0
 
 
 def run(name: str, seed: int, seconds: float, only: int | None = None) -> tuple[int, list[tuple[int, str]]]:
-    """How many rounds a campaign had in so many seconds, and the numbers of those that failed, with what happened."""
+    """Run a campaign; return its number of rounds, and (number, what happened) of those that failed."""
     failures: list[tuple[int, str]] = []
     until, number = time.monotonic() + seconds, 0 if only is None else only
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
@@ -63,7 +63,7 @@ def run(name: str, seed: int, seconds: float, only: int | None = None) -> tuple[
 
 
 def checked(round_of: Callable[[np.random.Generator], str | None], rng: np.random.Generator, name: str) -> str | None:
-    """What went wrong in a round, whatever it was."""
+    """Run a round; return what went wrong, or None."""
     before = peak()
     try:
         with limited(10 * SLOW if name == "killing" else SLOW):
@@ -74,17 +74,17 @@ def checked(round_of: Callable[[np.random.Generator], str | None], rng: np.rando
 
 
 def peak() -> int:
-    """The most memory that this process has used, in bytes."""
+    """Return the largest memory that this process has used, in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 class OutOfTime(BaseException):
-    """A round that hangs. It is no Exception, so that nothing in swvp takes it for bad input."""
+    """Raised in a round that hangs. It is no Exception, so that nothing in swvp catches it as bad input."""
 
 
 @contextlib.contextmanager
 def limited(seconds: int) -> Iterator[None]:
-    """Raise OutOfTime in what takes longer."""
+    """Raise OutOfTime after this many seconds."""
 
     def stop(*_: object) -> None:
         raise OutOfTime(f"not done after {seconds} seconds")

@@ -1,4 +1,4 @@
-"""Owns the campaign of checkpoints: changed behind their checksums, resumed, and trained on to a model that loads."""
+"""The campaign of checkpoints: changed with right checksums, resumed, and trained to a model that loads."""
 
 from __future__ import annotations
 

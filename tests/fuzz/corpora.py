@@ -1,4 +1,4 @@
-"""Owns the campaign of corpora: column files, CoNLL-U and CoNLL-X with damage, given to every command that reads them.
+"""The campaign of corpora: damaged column files, CoNLL-U and CoNLL-X, given to every command that reads them.
 
 `catalogue.json` holds bad files as data: (name, what it is, its text, its exit codes: 0 if it is read, 2 if refused).
 Rounds change a sound file at random. A command must end with 0, or with 2 and a last line that says why.

@@ -1,10 +1,10 @@
-"""Owns running every borrowing kernel as plain Python, where NumPy checks each index.
+"""Run every borrowing kernel as plain Python, where NumPy checks each index.
 
     NUMBA_DISABLE_JIT=1 python -m tests.fuzz.kernels
 
-Compiled kernels check no index, and `borrowing`, `inner` and `inlined` ones count no references: an index beyond an
-array would be memory of someone else's. Trainings of every kind on small data run here with checks. Prints the kernels
-that were not executed; the tests want none.
+Compiled kernels check no index, and `borrowing`, `inner` and `inlined` ones count no references: an index out of range
+would read or write other memory. Here small models of every kind are trained with checks. Prints the kernels that were
+not executed; the tests require that there are none.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ TREES = [
 
 
 def kernels() -> set[tuple[str, str]]:
-    """All borrowing kernels as (file, name), from the sources."""
-    found = set()
+    """Return (file, name) of all borrowing kernels, from the sources."""
+    borrowing = set()
     for path in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef):
                 names = {decorator.id for decorator in node.decorator_list if isinstance(decorator, ast.Name)}
                 if names & DECORATORS:
-                    found.add((str(path), node.name))
-    return found
+                    borrowing.add((str(path), node.name))
+    return borrowing
 
 
 def executed(work: Callable[[], None]) -> set[tuple[str, str]]:
-    """The functions that were called in `work`, in all threads."""
+    """Return (file, name) of the functions that `work` calls, in all threads."""
     seen: set[tuple[str, str]] = set()
 
     def note(frame: FrameType, event: str, _: Any) -> None:
@@ -73,7 +73,7 @@ def executed(work: Callable[[], None]) -> set[tuple[str, str]]:
 
 
 def train_all() -> None:
-    """Trainings and predictions of every kind."""
+    """Train and use a model of every kind."""
     for options in (
         {},
         {"rule": "csp", "hashed": 32},

@@ -1,6 +1,6 @@
-"""Owns the campaign of killed trainings: SIGKILL at random times, the same command again, the same bytes in the end.
+"""The campaign of killed training runs: SIGKILL at random times, then resume; the model has the same bytes.
 
-A training is run once undisturbed; then rounds kill it a few times, whatever it is doing, and let it end.
+A training run is first left undisturbed. A round kills the same run a few times, at any moment, and resumes it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST_KILLS = 5
 
 
 def new(folder: Path) -> Callable[[np.random.Generator], str | None]:
-    """Rounds that kill the training of a tagger or of a parser."""
+    """Return rounds that kill the training of a tagger or of a parser."""
     rng = np.random.default_rng(0)
     for name, sentences in (("train", 12), ("dev", 6)):
         (folder / f"{name}.txt").write_text("".join(random_columns(rng) for _ in range(sentences)))
@@ -55,7 +55,7 @@ def new(folder: Path) -> Callable[[np.random.Generator], str | None]:
 
 
 def killed(kind: str, folder: Path, place: Path, times: list[float], model: bytes) -> str | None:
-    """What is wrong after a training was killed after so many seconds each, or None."""
+    """Kill a training run after each of these times, resume it, and return what is wrong with its model, or None."""
     for seconds in [*times, None]:
         code, err = train(kind, folder, place, seconds)
         if code == 0:
@@ -69,7 +69,7 @@ def killed(kind: str, folder: Path, place: Path, times: list[float], model: byte
 
 
 def train(kind: str, folder: Path, place: Path, seconds: float | None) -> tuple[int, str]:
-    """Begin or resume a training, killed after so many seconds: its exit code and messages."""
+    """Start or resume training, kill it after `seconds`, and return its exit code and messages."""
     place.mkdir(exist_ok=True)
     for name in FILES[kind]:
         if not (place / name).exists():
@@ -87,14 +87,14 @@ def train(kind: str, folder: Path, place: Path, seconds: float | None) -> tuple[
 
 
 def random_columns(rng: np.random.Generator) -> str:
-    """A sentence whose labels are partly random: no epoch is without a mistake."""
+    """Return a sentence whose labels are partly random, so that no epoch is without a mistake."""
     words = rng.integers(0, 9, int(rng.integers(2, 7)))
     labels = ["ABC"[word % 3] if rng.random() < 0.6 else "ABC"[int(rng.integers(3))] for word in words]
     return "".join(f"w{word} {label}\n" for word, label in zip(words, labels, strict=True)) + "\n"
 
 
 def random_tree(rng: np.random.Generator) -> str:
-    """A sentence in which the head of each word is one before it, or the root."""
+    """Return a sentence in which the head of each word is a word before it, or the root."""
     lines = []
     for k in range(1, int(rng.integers(3, 8))):
         head = int(rng.integers(1, k)) if k > 1 else 0

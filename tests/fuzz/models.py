@@ -1,4 +1,4 @@
-"""Owns the campaign of model files: golden ones, changed behind their checksums, loaded, asked everything, saved."""
+"""The campaign of model files: golden ones, changed with right checksums, loaded, used in every way, saved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Owns changing a container at random behind its checksums: its description, its arrays, its bytes.
+"""Random changes of a container with right checksums: of its manifest, its arrays, its bytes.
 
 It reads and writes files by itself, so that it can write what swvp would not.
 """

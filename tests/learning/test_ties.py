@@ -5,6 +5,7 @@ import pytest
 
 from helpers import arc_treebanks, part_treebanks
 from helpers.problems import as_chain
+from helpers.slow import slow_except
 from swvp.estimators import StructuredPerceptron
 from swvp.learning.epoch import COUNTS
 from swvp.learning.gamma import round_gamma
@@ -54,7 +55,7 @@ def train_in_step(problem, model, follower, X, Y, rule, epochs=3):
 
 @arc_treebanks.every_pruning
 @arc_treebanks.every_kind
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", slow_except(RULES, "a-wm"))
 def test_first_order_kernels_and_definition_agree_from_zero(rule, projective, one_root, prune):
     rng = np.random.default_rng([RULES.index(rule), projective, one_root, prune, 1])
     both = arc_treebanks.Both(rng, projective=projective, one_root=one_root, prune=prune)
@@ -75,7 +76,7 @@ def test_first_order_kernels_and_definition_agree_from_zero(rule, projective, on
 
 @pytest.mark.parametrize("share", [1.0, 0.4], ids=["all-heads", "candidates"])
 @pytest.mark.parametrize("kind", part_treebanks.KINDS)
-@pytest.mark.parametrize("rule", part_treebanks.RULES)
+@pytest.mark.parametrize("rule", slow_except(part_treebanks.RULES, "a-wm"))
 def test_second_order_kernels_and_definition_agree_from_zero(rule, kind, share):
     rng = np.random.default_rng([part_treebanks.RULES.index(rule), share < 1, 2])
     both = part_treebanks.Both(rng, part_treebanks.LINES, share=share, **part_treebanks.KINDS[kind])

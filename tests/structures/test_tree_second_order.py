@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from helpers.part_treebanks import KINDS, LINES, RULES, Both
+from helpers.slow import slow_except
 from swvp.errors import InputError
 from swvp.learning.perceptron import run_epochs
 from swvp.learning.rule import as_rule
@@ -42,7 +43,7 @@ def check(both, history):
 
 @every_share
 @every_kind
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", slow_except(RULES, "csp", "a-uniform:components:mira"))
 def test_kernels_and_definition_learn_the_same_weights(rule, kind, share):
     both = both_of(RULES.index(rule), kind, share=share)
     given = as_rule(rule, beta=float(both.rng.uniform(0.3, 3)), C=float(both.rng.choice([0.03, 0.3, 10])))
