@@ -23,10 +23,10 @@ from swvp.features.encoder import Columns
 from swvp.io.table import read_table
 from swvp.tagging.columns import layout_of, read_corpus
 from swvp.tagging.corpus import Labels
-from swvp.tagging.rules import RULES as TRIED
-from swvp.tagging.rules import candidates
 from swvp.tagging.tagger import Tagger
-from swvp.training.tune import tune
+from swvp.tagging.train import BETAS
+from swvp.tagging.train import RULES as TRIED
+from swvp.training.tune import candidates, tune
 
 RULES = {
     "csp": {"rule": "csp"},
@@ -118,7 +118,7 @@ def run(data, options, seeds):
 def tuned(data, options):
     """The rule of SWVP that does best on development data."""
     tagger = Tagger(random_state=0, **options)
-    rules = candidates([rule for rule in TRIED if rule != "csp"], None)
+    rules = candidates([rule for rule in TRIED if rule != "csp"], BETAS)
     _, best = tune(tagger.start(*data[:2]), rules, epochs=tagger.epochs, patience=None, jobs=2)
     return {"rule": best.rule.name, "beta": best.rule.beta}
 

@@ -1,9 +1,4 @@
-"""Owns the generic learner: SWVP for structures that users define in plain Python, in scikit-learn's manner.
-
-Owns `SequenceTagger`: a tagger, chunker or named-entity recogniser in scikit-learn's manner.
-
-Owns `DependencyParser`: a graph-based dependency parser in scikit-learn's manner.
-"""
+"""The estimators, in scikit-learn's manner: a tagger, a parser, and a learner for structures defined in Python."""
 
 from __future__ import annotations
 
@@ -29,35 +24,44 @@ __all__ = ["DependencyParser", "SequenceTagger", "StructuredPerceptron"]
 
 
 class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
-    """The Structured Weighted Violations Perceptron for any structure.
+    """The Structured Weighted Violations Perceptron for structures defined in Python.
 
     Parameters
     ----------
-    problem : object with `argmax(x, w)` and `joint_feature(x, y)`
-        See `swvp.structures.generic.Problem`.
-    rule : str or UpdateRule
-        A short name such as "csp" or "a-wm:segments", or an `UpdateRule`.
+    problem : object
+        An object with the methods ``argmax(x, w)``, which returns the best label of an input under the weights w, and
+        ``joint_feature(x, y)``, which returns the feature vector φ(x, y). A label is a sequence.
+    rule : str or UpdateRule, default "a-wm"
+        The update rule: a short name such as "csp" or "a-wm:segments", or an `UpdateRule`.
     beta : float, optional
-        Replaces the β of the rule.
-    epochs : int
-        At most so many passes; training stops earlier after a pass without a mistake.
-    average : bool
-        Predict with the averaged weights instead of the last ones. Both are kept.
-    vote : bool
-        Predict by the vote of all weight vectors of training, each with as many votes as examples it survived (the
-        voted perceptron). It takes an `argmax` for each of them. Equal votes: the label of the earliest vector wins.
-    shuffle : bool
-        A new order of the examples in every pass.
-    random_state : int, RandomState or None
-        Decides the orders.
+        β of the rule. By default that of the rule.
+    epochs : int, default 10
+        The largest number of epochs. Training stops earlier, after an epoch without a mistake.
+    average : bool, default True
+        Whether to predict with the averaged weights or with the last ones. Both are attributes.
+    vote : bool, default False
+        Whether to predict by the vote of all weight vectors of the training (the voted perceptron). A vector has as
+        many votes as examples it survived. Each of them needs its own `argmax`. If votes are equal, the label of the
+        earliest vector wins.
+    shuffle : bool, default True
+        Whether to put the examples in a new random order in every epoch.
+    random_state : int, RandomState, Generator or None, default None
+        Seed of these orders. With an int, results are reproducible.
 
     Attributes
     ----------
-    coef_ : the weights used to predict
-    last_coef_, averaged_coef_ : the weights after the last update, and their mean over all examples seen
-    hypotheses_ : with `vote`, the weight vectors and how long each survived (`swvp.learning.voting.Hypotheses`)
-    history_ : list of `Epoch`, what happened in each pass
-    converged_ : whether the last pass made no mistake
+    coef_ : ndarray of shape (n_features,)
+        The weights used to predict.
+    last_coef_ : ndarray of shape (n_features,)
+        The weights after the last update.
+    averaged_coef_ : ndarray of shape (n_features,)
+        The mean of the weights over all examples seen.
+    hypotheses_ : Hypotheses or None
+        With `vote`, the weight vectors of the training and the number of examples that each survived.
+    history_ : list of Epoch
+        The counts of each epoch: mistakes, updates, back-offs and more.
+    converged_ : bool
+        Whether the last epoch made no mistake.
 
     Examples
     --------
@@ -94,7 +98,21 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Sequence[Any], y: Sequence[Label], *, initial: NDArray[np.float64] | None = None) -> Self:
-        """Learn from the inputs X and their labels y, starting from the weights `initial` (default: 0)."""
+        """Learn from inputs and their labels.
+
+        Parameters
+        ----------
+        X : sequence
+            The inputs.
+        y : sequence
+            Their labels; each is a sequence.
+        initial : ndarray of shape (n_features,), optional
+            The weights to start from. By default 0.
+
+        Returns
+        -------
+        self
+        """
         for method in ("argmax", "joint_feature"):
             if isinstance(self.problem, type):
                 raise InputError(
@@ -130,7 +148,7 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Sequence[Any]) -> list[Label]:
-        """The label of each input."""
+        """Return the label of each input."""
         if not hasattr(self, "coef_"):
             raise NotFittedError("this StructuredPerceptron is not fitted: call fit(X, y) first")
         if self.vote:
@@ -140,7 +158,7 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
         return [predict(self.problem, x, self.coef_, None, f"input {i}") for i, x in enumerate(X)]
 
     def score(self, X: Sequence[Any], y: Sequence[Label]) -> float:
-        """The share of positions predicted right."""
+        """Return the share of positions that are predicted right."""
         if len(X) != len(y):
             raise InputError(f"X has {len(X)} examples and y has {len(y)}: give as many")
         right = []
@@ -154,61 +172,87 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
 class SequenceTagger(Tagger, BaseEstimator):  # type: ignore[misc]
     """A linear-chain tagger trained by the Structured Weighted Violations Perceptron.
 
-    A sentence is a list of tokens: strings, tuples of columns (word, tag, …), or ready features (lists of strings,
-    or dicts, as python-crfsuite and sklearn-crfsuite take them).
+    A sentence is a list of tokens. A token is a string, a tuple of columns (word, tag, …), or a list or dict of ready
+    features, as in python-crfsuite and sklearn-crfsuite.
 
     Parameters
     ----------
-    rule : str or UpdateRule
-        A short name such as "csp" or "a-wm:segments:sqrt", or an `UpdateRule`; or "crf": no perceptron, but a
-        conditional random field with the same features, trained by likelihood (`epochs` iterations of L-BFGS).
-    substructures, gamma, approach, beta, step, C : optional
-        Replace that part of the rule. β is 0.5 if the rule is given by its name.
-    epochs : int
-        At most so many passes; training stops earlier after a pass without a mistake.
-    average : bool
-        Predict with the averaged weights (better, as a rule) instead of the last ones.
-    vote : bool
-        Predict by the vote of all weight vectors of training, each with as many votes as sentences it survived (the
-        voted perceptron): a search for each of them, so slow. Equal votes: the labels of the earliest vector win. With
-        `dev`, those up to the best pass vote. Probabilities, k-best labels and explanations are of the weights that
-        `average` says. A tagger that votes cannot be saved.
-    features : str, list of str, or None
-        A preset ("pos", "chunk", "ner") or templates; see `swvp.features.templates`. If there are none, a
-        preset is chosen from the labels and columns (`swvp.tagging.defaults`); ready features are taken as they are.
+    rule : str or UpdateRule, default "a-wm:segments:sqrt"
+        The update rule: a short name such as "csp" or "a-wm", or an `UpdateRule`. "crf" is no perceptron: it trains a
+        conditional random field with the same features, by likelihood. Its epochs are iterations of L-BFGS.
+    substructures : str, optional
+        Replaces the sub-structures JJ of the rule.
+    gamma : str or function, optional
+        Replaces the γ of the rule.
+    approach : str, optional
+        Replaces the approach of the rule: "aggressive" or "balanced".
+    beta : float, optional
+        β of γ. By default 0.5 for a rule that is given by name, else that of the `UpdateRule`.
+    step : str, optional
+        Replaces the step of the rule: "unit", "sqrt", "count" or "mira".
+    C : float, optional
+        The longest step, for the step "mira". By default 1.
+    epochs : int, default 10
+        The largest number of epochs. Training stops earlier, after an epoch without a mistake.
+    average : bool, default True
+        Whether to predict with the averaged weights or with the last ones. Averaged weights are usually better.
+    vote : bool, default False
+        Whether to predict by the vote of all weight vectors of the training (the voted perceptron). A vector has as
+        many votes as sentences it survived. It is slow: each vector needs its own search. If votes are equal, the
+        labels of the earliest vector win. With a dev set, the vectors up to the best epoch vote. Probabilities, k-best
+        labels and explanations do not vote: they use the weights that `average` selects. Such a tagger cannot be saved.
+    features : str or list of str, optional
+        A preset ("pos", "chunk", "ner") or templates; `swvp.features` describes them. By default a preset is chosen
+        from the labels and columns. Must be None for ready features.
     columns : sequence of str, optional
-        Names of the columns of a tuple. By default word, pos, column2, ….
-    constraint : str, function, pairs or None
-        "bio", "iob1", "iob2", "bioes", or which label may follow which: no prediction breaks it,
-        unless no labels at all are allowed for a sentence. "auto", the default: the scheme that labels of names and
-        other phrases keep to; for tags and chunks none.
-    order : int
-        1: features of one label and of two neighbours. 2: also of three.
-    decoder : str
-        "viterbi", exact search, or "beam", with `width` hypotheses; for many labels in second order.
-    fix : str
-        With a beam: which prefix of a sentence is updated, "early", "max-violation", "latest", or "none" (all of it).
-    minimum_count : int
-        Attributes that occur less often in training are left out.
+        The names of the columns of a tuple. By default word, pos, column2, ….
+    constraint : str, function, collection of pairs or None, default "auto"
+        Which label may follow which. The name of a scheme ("iob1", "iob2" or "bio", "bioes"), a function
+        ``allowed(previous, label)``, or the allowed pairs; None is the boundary of a sentence. Predictions keep to it,
+        unless it allows no labels at all for a sentence. "auto": the scheme of the training labels if they are names or
+        phrases of other types; none for tags and chunks.
+    order : int, default 1
+        1: features of one label and of two adjacent labels. 2: also of three.
+    decoder : str, default "viterbi"
+        The search: "viterbi" is exact, "beam" is a beam search, for many labels in second order.
+    width : int, default 8
+        The number of hypotheses of a beam.
+    fix : str, default "max-violation"
+        With a beam, which prefix of a sentence is updated: "early", "max-violation", "latest", or "none" (all of it).
+    minimum_count : int, default 1
+        Attributes with fewer occurrences in training are left out.
     hashed : int, optional
-        Hash attributes into so many numbers instead of numbering each: a bound on memory, some share their weights.
-    l2 : float
-        For rule "crf" only: the weight of ‖w‖²/2 beside the negative log-likelihood.
+        The hash size: attributes are hashed into this number of places, and those at the same place share their
+        weights. It bounds the memory. By default each attribute has its own place.
+    l2 : float, default 1.0
+        With rule "crf", the weight of ‖w‖²/2 in the objective.
     patience : int, optional
-        With development data, stop after so many passes without a better score; without them it is ignored.
-    random_state : int, RandomState or None
-        Decides the order of the sentences in each pass.
-    n_jobs : int
-        Threads for predicting.
+        With a dev set, training stops after this number of epochs without a better score. Ignored without a dev set.
+    random_state : int, RandomState, Generator or None, default None
+        Seed of the order of the sentences in each epoch. With an int, results are reproducible.
+    n_jobs : int, default 1
+        The number of threads for prediction. It changes no result.
 
     Attributes
     ----------
-    classes_ : the labels, sorted
-    chosen_ : the features and the constraint that were chosen, and why
-    history_ : list of `Epoch`, what happened in each pass
-    hypotheses_ : with `vote`, the weight vectors and how long each survived (`swvp.learning.voting.Hypotheses`)
-    dev_scores_ : the score of each pass on the development data
-    best_epoch_ : the number of the pass whose weights are used
+    classes_ : list
+        The labels, sorted.
+    coef_ : ndarray of shape (n_attributes, n_labels)
+        The weights of attributes.
+    transitions_ : ndarray of shape (n_labels + 1, n_labels + 1)
+        The weights of adjacent labels; the last index is the boundary of a sentence.
+    chosen_ : Choice
+        The features and the constraint that were chosen, and why.
+    history_ : list of Epoch
+        The counts of each epoch: mistakes, updates, back-offs and more.
+    dev_scores_ : list of float
+        The dev score of each epoch.
+    best_epoch_ : int
+        The number of the epoch whose weights are used, from 1.
+    hypotheses_ : Hypotheses or None
+        With `vote`, the weight vectors of the training and the number of sentences that each survived.
+    temperature_ : float
+        The divisor of scores in probabilities; see `fit_temperature`.
 
     Examples
     --------
@@ -223,57 +267,82 @@ class SequenceTagger(Tagger, BaseEstimator):  # type: ignore[misc]
 class DependencyParser(Parser, BaseEstimator):  # type: ignore[misc]
     """A graph-based dependency parser trained by the Structured Weighted Violations Perceptron.
 
-    Its input is a treebank: the text of a CoNLL-U or CoNLL-X file, its path, or a `Treebank`; or sentences, lists of
-    tokens, with their trees as y. A token is a word, (word, upos), (word, lemma, upos, xpos, feats) or a dict of these.
+    Its input is a treebank: the text of a CoNLL-U or CoNLL-X file, its path, or a `Treebank`. Or it is a list of
+    sentences, with their trees as y. A token is a word, (word, upos), (word, lemma, upos, xpos, feats) or a dict of
+    these.
 
     Parameters
     ----------
     rule : str or UpdateRule, optional
-        A short name such as "csp" or "a-wm:components:sqrt", or an `UpdateRule`. If there is none it is
+        The update rule: a short name such as "csp" or "a-wm:components:sqrt", or an `UpdateRule`. By default
         "a-uniform:mira", in second order "a-uniform:components:mira".
-    substructures, gamma, approach, beta, step, C : optional
-        Replace that part of the rule. β is 0.5 if the rule is given by its name.
-    epochs : int
-        At most so many passes; training stops earlier after a pass without a mistake.
-    average : bool
-        Predict with the averaged weights (better, as a rule) instead of the last ones.
-    order : 1 or 2
-        Features of arcs, or also of siblings next to each other and of grandparents: slower and more accurate.
+    substructures : str, optional
+        Replaces the sub-structures JJ of the rule.
+    gamma : str or function, optional
+        Replaces the γ of the rule.
+    approach : str, optional
+        Replaces the approach of the rule: "aggressive" or "balanced".
+    beta : float, optional
+        β of γ. By default 0.5 for a rule that is given by name, else that of the `UpdateRule`.
+    step : str, optional
+        Replaces the step of the rule: "unit", "sqrt", "count" or "mira".
+    C : float, optional
+        The longest step, for the step "mira". By default 1.
+    epochs : int, default 10
+        The largest number of epochs of each stage. Training stops earlier, after an epoch without a mistake.
+    average : bool, default True
+        Whether to predict with the averaged weights or with the last ones. Averaged weights are usually better.
+    order : int, default 1
+        1: features of arcs. 2: also of adjacent siblings and of grandparents, which is slower and more accurate.
     features : str or list of str, optional
-        A preset ("first-order", "turbo", "light"; "second-order", "turbo-standard") or templates; see
-        `swvp.features.arc_templates` and `swvp.features.part_templates`.
-    projective : bool
-        Only trees without crossing arcs; else all trees.
+        A preset ("first-order", "turbo", "light"; in second order also "second-order", "turbo-standard") or templates;
+        `swvp.features` describes them. By default "first-order" or "second-order".
+    projective : bool, default False
+        Whether trees have no crossing arcs.
     one_root : bool, optional
-        Exactly one word of a sentence has head 0. If None, as the training trees have it: several words may have head
-        0 if more than one in twenty trees have several roots.
-    prune : bool
-        Look only at arcs of tags and lengths seen in training; others are taken where there is no tree without. In
-        second order, a log-linear model trained beforehand leaves each word a few heads of these.
-    prune_heads, prune_threshold : int, float or None
-        In second order: a word keeps at most so many heads, each at least so many times as probable as its best one; if
-        None, 0.003, or 0.0003 for projective trees.
+        Whether exactly one word of a sentence has head 0. By default the training trees decide: several words may have
+        head 0 if more than one in twenty trees have several roots.
+    prune : bool, default True
+        Whether to consider only arcs with tags and lengths seen in training; other arcs are used where there is no tree
+        without them. In second order, a log-linear model, trained beforehand, then leaves a few heads for each word.
+    prune_heads : int, default 16
+        In second order, the largest number of heads to consider for a word.
+    prune_threshold : float, optional
+        In second order, the least probability of a head, as a share of the probability of the best head. By default
+        0.003, for projective trees 0.0003.
     margin : float, optional
-        By how much gold arcs must win in training, 1 by default, for every rule; 0 is the perceptron of the paper, so
-        the paper's CSP is ``rule="csp", margin=0``.
-    hashed : int or None
-        How many weights, a power of 2: features that share one share its weight. None: each has its own.
-    labels : bool
-        Learn the labels of arcs as well, in a second stage.
+        The score by which gold arcs must win in training, for every rule. By default 1. With 0 it is the perceptron of
+        the paper: the paper's CSP is ``rule="csp", margin=0``.
+    hashed : int or None, default 2**22
+        The hash size: the number of weights, a power of 2. Features at the same place share their weight. None: each
+        feature has its own weight.
+    labels : bool, default True
+        Whether to learn the labels of arcs too, in a second stage.
     patience : int, optional
-        With development data, stop after so many passes without a better score; without them it is ignored.
-    random_state : int, RandomState or None
-        Decides the order of the sentences in each pass.
-    n_jobs : int
-        Threads for predicting.
+        With a dev set, training stops after this number of epochs without a better score. Ignored without a dev set.
+    random_state : int, RandomState, Generator or None, default None
+        Seed of the order of the sentences in each epoch. With an int, results are reproducible.
+    n_jobs : int, default 1
+        The number of threads for prediction. It changes no result.
 
     Attributes
     ----------
-    history_, label_history_ : lists of `Epoch`, what happened in each pass of the two stages
-    dev_scores_, label_dev_scores_ : the score of each pass on the development data
-    best_epoch_ : the number of the pass whose weights are used
-    one_root_ : whether trees have exactly one root
-    temperature_ : what scores are divided by before they become probabilities; see `fit_temperature`
+    coef_ : ndarray of shape (n_weights,)
+        The weights of features.
+    history_ : list of Epoch
+        The counts of each epoch over the trees: mistakes, updates, back-offs and more.
+    label_history_ : list of Epoch
+        The same for the labels.
+    dev_scores_ : list of float
+        The dev score (UAS) of each epoch over the trees.
+    label_dev_scores_ : list of float
+        The dev score of each epoch over the labels: the share of right labels on gold trees.
+    best_epoch_ : int
+        The number of the epoch whose weights are used, from 1.
+    one_root_ : bool
+        Whether trees have exactly one root.
+    temperature_ : float
+        The divisor of scores in probabilities; see `fit_temperature`.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from swvp.parsing.treebank import WITHOUT_HEADS, Treebank, treebank_of_table, wr
 from swvp.structures.tree.decoding.dual_decomposition import LONG
 from swvp.tagging import persistence as taggers
 from swvp.tagging.columns import layout_for_predicting, read_corpus, write_labels
-from swvp.tagging.prose import refuse_prose
+from swvp.tagging.prose import check_not_prose
 from swvp.tagging.tagger import Tagger
 
 __all__ = ["lacks_tags", "load_model", "load_models", "parse", "predict_file", "read_words"]
@@ -65,7 +65,7 @@ def predict_file(
         layout = layout_for_predicting(model)
         table = table_of(source, content, encoding=encoding, conllu=as_conllu)
         if check_prose:
-            refuse_prose(table, model, layout)
+            check_not_prose(table, model, layout)
             check_prose = False  # the next table is a model's output
         corpus = read_corpus(table, layout, labelled=False, what="the tagger's training file")
         content = write_labels(table, layout, model.predict_labels(corpus))

@@ -142,7 +142,7 @@ def test_columns_can_be_named_and_left_out(trained, fine, refused):
     Path("train.conllu").write_text(CONLLU)
     command = ["train", "tagger", "train.conllu", "--target", "upos", "-m", "model", "--columns"]
     fine(*command, "word,lemma", "--features", "ner")
-    assert refused(*command, "word,upos") == "the label 'upos' cannot be one of the columns that features see"
+    assert refused(*command, "word,upos") == "the label 'upos' cannot be one of the columns that features use"
     assert refused(*command, "word,lema").startswith("unknown column 'lema' (did you mean 'lemma'?)")
     assert refused(*command, "word,word") == "the column 'word' is named twice"
     line = refused(*command, "word,lemma", "--features", "chunk")

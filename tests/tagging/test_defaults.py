@@ -175,7 +175,7 @@ def test_python_and_the_shell_choose_the_same(fine, tmp_path):
     lines = [f"{word} X {label}\n" for word, label in zip(WORDS, ENTITIES, strict=True)]
     Path("train.txt").write_text("".join(lines))
     _, err = fine("train", "tagger", "train.txt", "-m", "model")
-    assert "chosen: features ner, constraint iob2, for labels that are entities (PER, LOC)" in err
+    assert "chosen: features ner, constraint iob2, because the labels are entities (PER, LOC)" in err
     assert "(others: --features, --constraint)" in err
     loaded = SequenceTagger.load("model")
     fitted = SequenceTagger(random_state=0).fit([[(word, "X") for word in WORDS]], [ENTITIES])
@@ -191,7 +191,7 @@ def test_what_is_given_is_not_chosen(fine):
     assert "chosen" not in err
     Path("train.txt").write_text(COLUMNS.replace("NP", "PER"))
     _, err = fine("train", "tagger", "train.txt", "-m", "model", "--features", "chunk")
-    assert "chosen: constraint iob2, for labels that are entities" in err
+    assert "chosen: constraint iob2, because the labels are entities" in err
     assert SequenceTagger.load("model").features == "chunk"
 
 

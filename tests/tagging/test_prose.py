@@ -56,7 +56,7 @@ def test_training_on_prose_is_refused_unless_told(fine, refused, text):
     width = len(text.splitlines()[0].split())
     message = refused("train", "tagger", "prose.txt", "-m", "model")
     assert message.startswith(f"prose.txt: looks like prose with {width} words on each line: put each word on a line")
-    assert message.endswith("or say --not-prose if these are columns")
+    assert message.endswith("or use --not-prose if these are columns")
     assert not Path("model").exists()
     fine("train", "tagger", "prose.txt", "-m", "model", "--not-prose", "--epochs", "1")
     fine("train", "tagger", "prose.txt", "-m", "model", "--column", "-1", "--epochs", "1")

@@ -19,10 +19,10 @@ from swvp.parsing import parser as parser_module
 from swvp.parsing.input import treebank_from
 from swvp.parsing.parser import Parser
 from swvp.tagging.corpus import corpus_of
-from swvp.tagging.rules import BETAS, RULES, candidates
+from swvp.tagging.train import BETAS, RULES
 from swvp.training import session
 from swvp.training import tune as tuning
-from swvp.training.tune import tune
+from swvp.training.tune import candidates, tune
 
 TUNE = ["train", "tagger", "train.txt", "--dev", "dev.txt", "--epochs", "4", "--tune", "-m"]
 SOME = ["--rules", "csp,a-wm,b-wm:sqrt", "--betas", "0.5,2"]
@@ -94,7 +94,7 @@ def test_patience_holds_for_each_trial(fine):
 
 
 def test_every_rule_is_tried_once_where_beta_makes_no_difference():
-    every = candidates(None, None)
+    every = candidates(RULES, BETAS)
     assert len(every) == len(set(every))
     assert {rule.name for rule in every} == set(RULES)
     for rule in every:
@@ -167,9 +167,9 @@ def test_tuning_without_a_dev_set_or_threads_is_refused():
     corpus = corpus_of([["a"]], [["A"]], None)
     tagger = SequenceTagger(random_state=0)
     with pytest.raises(InputError, match="tuning needs a dev set to choose by"):
-        tune(tagger.start(corpus), candidates(["csp"], None), epochs=1, patience=None, jobs=1)
+        tune(tagger.start(corpus), candidates(["csp"], BETAS), epochs=1, patience=None, jobs=1)
     with pytest.raises(InputError, match="jobs must be at least 1, not 0"):
-        tune(tagger.start(corpus, corpus), candidates(["csp"], None), epochs=1, patience=None, jobs=0)
+        tune(tagger.start(corpus, corpus), candidates(["csp"], BETAS), epochs=1, patience=None, jobs=0)
 
 
 def test_weights_with_places_of_their_own_are_scored_at_their_places(monkeypatch):

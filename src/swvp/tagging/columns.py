@@ -1,7 +1,7 @@
-"""Owns which columns of a file a tagger reads and which one it writes.
+"""The columns of files: which ones the features of a tagger use, and which one holds the labels.
 
-In a column file the label is one of the columns, the last by default, and the others are what features see: word, pos,
-column2, …, or the names given. In CoNLL-U columns have names of their own; features see the word unless told more.
+In a column file the label is one of the columns, by default the last. Features use the others: word, pos, column2, …,
+or the names given. In CoNLL-U columns have fixed names; features use the word, or the columns that the user names.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ OTHER_NAMES = {"form": "word", "pos": "upos", "tag": "upos"}
 
 
 class Layout(NamedTuple):
-    """The columns that features see, by name and number, and that of the labels; `width` is that of the file."""
+    """The columns of a file: `names` and numbers (`inputs`) of those that features use, and the label column.
+
+    `width` is the number of all columns.
+    """
 
     conllu: bool
     names: tuple[str, ...]
@@ -64,7 +67,7 @@ def layout_of(table: Table, label: str | int | None, names: Sequence[str] | None
 
 
 def conllu_layout(path: str, label: str | int | None, names: Sequence[str] | None) -> Layout:
-    """The layout of CoNLL-U, which needs no look into the file."""
+    """The layout of a CoNLL-U file, which need not be read for it."""
     if label is None:
         raise InputError(f"{path}: {NO_TARGET}")
     name = OTHER_NAMES.get(str(label), str(label))
@@ -83,12 +86,12 @@ def conllu_layout(path: str, label: str | int | None, names: Sequence[str] | Non
             raise unknown_name("column", name, (*CONLLU, *OTHER_NAMES))
         inputs.append(CONLLU.index(known))
     if target in inputs:
-        raise InputError(f"the label '{CONLLU[target]}' cannot be one of the columns that features see")
+        raise InputError(f"the label '{CONLLU[target]}' cannot be one of the columns that features use")
     return Layout(True, names, tuple(inputs), target, len(CONLLU))
 
 
 def check_column_options(path: str, label: str | int | None, names: Sequence[str] | None) -> None:
-    """Refuse what is wrong for every column file."""
+    """Raise InputError if options are wrong for every column file."""
     if isinstance(label, str):
         raise InputError(
             f"{path}: --target {label} is for CoNLL-U, known by its name (.conllu) or --conllu; "
@@ -104,7 +107,7 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def layout_for_predicting(tagger: Any) -> Layout:
-    """The layout of the file a tagger was trained on; of one trained from Python, its columns in their order."""
+    """The layout of a tagger's training file; if it was trained from Python, its columns in their order."""
     if getattr(tagger, "layout_", None) is not None:
         return tagger.layout_  # type: ignore[no-any-return]
     if tagger.kind_ == "features":
@@ -114,7 +117,7 @@ def layout_for_predicting(tagger: Any) -> Layout:
 
 
 def read_corpus(table: Table, layout: Layout, *, labelled: bool, what: str = "the training file") -> Corpus:
-    """The tokens of a file of this layout; without labels the column of the labels may be missing."""
+    """The corpus of a file of this layout; if it is not `labelled`, the label column may be missing."""
     if table.conllu != layout.conllu:
         kinds = ("a column file", "CoNLL-U")
         raise InputError(
@@ -133,7 +136,7 @@ def read_corpus(table: Table, layout: Layout, *, labelled: bool, what: str = "th
 
 
 def write_labels(table: Table, layout: Layout, labels: Labels) -> bytes:
-    """The file with its labels: in CoNLL-U in their column, in a column file in one more column at the end."""
+    """The bytes of a file with these labels: in their column of CoNLL-U, or as a new last column of a column file."""
     names = [str(name) for name in labels.names]
     for name in names:
         if not name or any(character in name for character in ("\t\n\r" if table.tabs else " \t\n\r")):

@@ -1,4 +1,4 @@
-"""Owns which label may follow which: the schemes of chunking and named entities, or a user's own."""
+"""Constraints: which label may follow which, by the schemes of chunking and named entities or a user's own."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def barrier(constraint: Constraint | None, labels: Sequence[Any]) -> Floats:
 
 
 def pairs_of(constraint: Any) -> set[tuple[Any, Any]]:
-    """The allowed pairs, given as tuples or lists."""
+    """The allowed pairs, given as tuples or lists; InputError if they are something else."""
     given: list[Any] = list(constraint) if isinstance(constraint, Collection) else [None]
     if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in given):
         raise InputError("a constraint is the name of a scheme, a function, or pairs (previous label, label)")
@@ -91,9 +91,9 @@ def pairs_of(constraint: Any) -> set[tuple[Any, Any]]:
 
 
 def repaired(constraint: Constraint | None, corpus: Corpus) -> Corpus:
-    """Labels in which I-X begins a phrase, as IOB1 has them, read as IOB2 if that is the constraint: B-X.
+    """A corpus with B-X instead of I-X at the beginning of phrases (as in IOB1), if the constraint is IOB2.
 
-    conlleval finds the same phrases in both. What was changed is told in a warning.
+    conlleval finds the same phrases in both. A warning says how many labels were changed.
     """
     labels = corpus.labels
     if (
@@ -118,7 +118,7 @@ def repaired(constraint: Constraint | None, corpus: Corpus) -> Corpus:
 
 
 def before_and_after(ids: NDArray[Any], offsets: Ints, edge: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The label before and the label after each token; `edge` outside its sentence."""
+    """The label before and the label after each token; `edge` stands for the boundary of the sentence."""
     first, last = offsets[:-1][np.diff(offsets) > 0], offsets[1:][np.diff(offsets) > 0] - 1
     before, after = np.roll(ids, 1), np.roll(ids, -1)
     before[first], after[last] = edge, edge
@@ -126,7 +126,7 @@ def before_and_after(ids: NDArray[Any], offsets: Ints, edge: int) -> tuple[NDArr
 
 
 def check_allowed(bars: Floats, labels: Sequence[Any], gold: NDArray[Any], offsets: Ints, place: Place) -> None:
-    """Refuse training data that break the constraint, naming the first place."""
+    """Raise InputError if training data break the constraint, with the first place."""
     if np.isfinite(bars).all() or not len(gold):
         return
     end = len(labels)

@@ -1,11 +1,7 @@
-"""Owns what users may give as sentences: strings, tuples of columns, or ready features.
-
-Owns a corpus: sentences as the encoders take them and their labels, from Python's lists or from a file.
-"""
+"""Corpora: sentences of words, of tuples of columns or of ready features, with labels, from Python or from a file."""
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set, Sized
 from itertools import chain
 from typing import Any, NamedTuple
@@ -16,12 +12,11 @@ from numpy.typing import NDArray
 from swvp.errors import InputError
 from swvp.features.encoder import Columns
 from swvp.io.table import Table
-from swvp.types import Floats, Ints
+from swvp.types import Ints
 
 __all__ = [
     "KINDS",
     "Corpus",
-    "FeatureEncoder",
     "Labels",
     "Sentences",
     "as_columns",
@@ -35,44 +30,42 @@ __all__ = [
 ]
 
 KINDS: dict[str, tuple[type, ...]] = {"words": (str,), "columns": (tuple,), "features": (list, dict, set, frozenset)}
-DEEPEST = 50
-LARGEST_VALUE = 1e30
-"""Weights are sums of values, scores sums of their products, and norms squares of those: all must be finite."""
 
 
 def kind_of(X: Sequence[Sequence[Any]]) -> str:
-    """What all tokens are: words, tuples of columns, or ready features (lists, dicts or sets)."""
+    """The kind of all tokens: "words", "columns" (tuples) or "features" (lists, dicts or sets)."""
     check_lists("X", X, "sentences")
     for sentence in X:
         if isinstance(sentence, str):
             raise InputError("a sentence is a list of tokens, not a string: split it first")
         check_lists("a sentence", sentence, "tokens")
-    found = dict.fromkeys(kind_of_token(one) for one in dict.fromkeys(map(type, chain.from_iterable(X))))
-    if len(found) > 1:
-        raise InputError(f"X mixes kinds of tokens: {' and '.join(found)}")
-    return next(iter(found), "words")
+    kinds = dict.fromkeys(kind_of_token(type_) for type_ in dict.fromkeys(map(type, chain.from_iterable(X))))
+    if len(kinds) > 1:
+        raise InputError(f"X mixes kinds of tokens: {' and '.join(kinds)}")
+    return next(iter(kinds), "words")
 
 
-def kind_of_token(given: type) -> str:
+def kind_of_token(type_: type) -> str:
+    """The kind of a token of this type."""
     for kind, types in KINDS.items():
-        if issubclass(given, types):
+        if issubclass(type_, types):
             return kind
-    raise InputError(f"a token is a string, a tuple, a list or a dict, not a {given.__name__}")
+    raise InputError(f"a token is a string, a tuple, a list or a dict, not a {type_.__name__}")
 
 
 def check_lists(what: str, given: Any, of: str) -> None:
-    """Refuse what has no length or no order, such as None, a generator or a dict."""
+    """Raise InputError if something has no length or no order, such as None, a generator or a dict."""
     if not isinstance(given, Sized) or not isinstance(given, Iterable) or isinstance(given, (Mapping, Set)):
         raise InputError(f"{what} must be a list of {of}, not a {type(given).__name__}")
 
 
 def lengths(X: Sequence[Sequence[Any]]) -> Ints:
-    """Where each sentence begins, and where the last ends."""
+    """The index of the first token of each sentence, and at last the number of tokens."""
     return np.concatenate([[0], np.cumsum([len(sentence) for sentence in X], dtype=np.int64)]).astype(np.int64)
 
 
 def as_columns(X: Sequence[Sequence[Any]], names: Sequence[str]) -> Columns:
-    """Sentences of strings (one column) or of tuples, by columns."""
+    """The columns of sentences of strings (one column) or of tuples."""
     tokens = list(chain.from_iterable(X))
     if tokens and isinstance(tokens[0], str):
         tokens = [(token,) for token in tokens]
@@ -83,83 +76,12 @@ def as_columns(X: Sequence[Sequence[Any]], names: Sequence[str]) -> Columns:
     ids = np.empty((len(names), len(tokens)), np.int32)
     strings = []
     for row, values in zip(ids, zip(*tokens, strict=True) if tokens else [()] * len(names), strict=True):
-        if not all(issubclass(one, str) for one in set(map(type, values))):
+        if not all(issubclass(type_, str) for type_ in set(map(type, values))):
             raise InputError("the columns of a token must be strings")
         number: dict[str, int] = {}
         row[:] = [number.setdefault(value, len(number)) for value in values]
         strings.append(list(number))
     return Columns(tuple(names), strings, ids, lengths(X))
-
-
-class FeatureEncoder:
-    """Attributes that users made: lists of strings, or dicts as CRFsuite's wrappers take them.
-
-    In a dict a string value makes the attribute "key:value", a number or bool the attribute "key" with that value,
-    a list one attribute "key:item" for each item, a dict the same with "key:" before its keys.
-    """
-
-    def __init__(self) -> None:
-        self.numbers: dict[str, int] = {}
-
-    def fit(self, X: Sequence[Sequence[Any]], minimum_count: int = 1) -> None:
-        """Number the attributes that occur at least `minimum_count` times, in the order of their first occurrence.
-
-        Attributes that are known already keep their numbers.
-        """
-        counts = dict.fromkeys(self.numbers, minimum_count)
-        for token in chain.from_iterable(X):
-            for name, _ in attributes_of(token):
-                counts[name] = counts.get(name, 0) + 1
-        kept = (name for name, count in counts.items() if count >= minimum_count)
-        self.numbers = {name: number for number, name in enumerate(kept)}
-
-    def encode(self, X: Sequence[Sequence[Any]]) -> tuple[NDArray[np.uint32], Floats, Ints]:
-        """The known attributes of each position as (attributes, values, starts); no values if all are 1."""
-        ids: list[int] = []
-        values: list[float] = []
-        starts = [0]
-        for token in chain.from_iterable(X):
-            for name, value in attributes_of(token):
-                if (number := self.numbers.get(name)) is not None:
-                    ids.append(number)
-                    values.append(value)
-            starts.append(len(ids))
-        array = np.array(values, float)
-        if not np.isfinite(array).all():
-            raise InputError("a feature has the value NaN or infinity")
-        if len(array) and (largest := np.abs(array).max()) > LARGEST_VALUE:
-            raise InputError(f"a feature has the value {largest:g}; the largest is {LARGEST_VALUE:g}: scale the values")
-        return np.array(ids, np.uint32), array if (array != 1).any() else np.zeros(0), np.array(starts, np.int64)
-
-    def names(self, attributes: Sequence[int]) -> list[str]:
-        """Attributes as users named them."""
-        names = list(self.numbers)
-        return [names[attribute] for attribute in attributes]
-
-
-def attributes_of(token: Any, before: str = "", depth: int = 0) -> Iterable[tuple[str, float]]:
-    """The attributes of a token with their values."""
-    if depth > DEEPEST:
-        raise InputError("the features of a token are nested too deeply, or contain themselves")
-    if not isinstance(token, Mapping):
-        if isinstance(token, str) or not isinstance(token, Iterable):
-            raise InputError(f"ready features are lists of strings or dicts, not {token!r}")
-        for item in token:
-            if not isinstance(item, str):
-                raise InputError(f"a feature in a list must be a string, not {item!r}")
-            yield before + item, 1.0
-        return
-    for key, value in token.items():
-        name = f"{before}{key}"
-        if isinstance(value, str):
-            yield f"{name}:{value}", 1.0
-        elif isinstance(value, (numbers.Real, np.bool_)):
-            try:
-                yield name, float(value)
-            except OverflowError:
-                raise InputError(f"the value of the feature '{name}' is too large") from None
-        else:
-            yield from attributes_of(value, f"{name}:", depth + 1)
 
 
 Sentences = Sequence[Sequence[Any]]
@@ -173,7 +95,10 @@ class Labels(NamedTuple):
 
 
 class Corpus(NamedTuple):
-    """Tokens of one kind: words or columns, by columns, or ready features as users gave them."""
+    """Sentences whose tokens are of one kind, and their labels.
+
+    Words and tuples are in `columns`, ready features, as users gave them, in `features`.
+    """
 
     kind: str
     columns: Columns | None
@@ -187,14 +112,14 @@ class Corpus(NamedTuple):
         return int(self.offsets[-1])
 
     def place(self, token: int) -> str:
-        """Where a token is, for messages: its file and line, or its sentence."""
+        """The place of a token for messages: its file and line, or its sentence."""
         if self.table is not None:
             return self.table.place(token)
         sentence = int(np.searchsorted(self.offsets, token, side="right")) - 1
         return f"sentence {sentence}, token {token - int(self.offsets[sentence])}"
 
     def parts(self) -> Iterator[str | NDArray[Any]]:
-        """All that tells it from other data; ready features are told by the numbers that training gives them."""
+        """What distinguishes it from other data, for checkpoints; ready features are in the arrays of the training."""
         yield self.offsets
         columns = [] if self.columns is None else zip(self.columns.strings, self.columns.ids, strict=True)
         for strings, ids in [*columns, *([] if self.labels is None else [self.labels])]:
@@ -209,14 +134,14 @@ class Corpus(NamedTuple):
 
 
 def column_names(width: int) -> list[str]:
-    """Names of columns nobody named: word, pos, column2, …"""
+    """The default names of columns: word, pos, column2, …"""
     return ["word", "pos", *(f"column{k}" for k in range(2, width))][:width]
 
 
 def corpus_of(
     X: Sentences, y: Sequence[Sequence[Any]] | None, names: Sequence[str] | None, trained_on: str | None = None
 ) -> Corpus:
-    """Sentences and labels as users of Python give them; `names` are those of the columns, if known."""
+    """The corpus of sentences and labels from Python; `names` are those of the columns, if known."""
     kind = kind_of(X)
     if trained_on is not None and kind != trained_on:
         if any(len(sentence) for sentence in X):
@@ -237,7 +162,7 @@ def corpus_of(
 
 
 def corpus_of_table(table: Table, inputs: Sequence[int], names: Sequence[str], label: int | None) -> Corpus:
-    """The tokens of a file: `inputs` are the columns that features see, `label` the column of the labels, if any."""
+    """The corpus of a file: `inputs` are the columns that features use, `label` the column of the labels, if any."""
     columns = [table.column(number) for number in inputs]
     ids = np.stack([column.ids for column in columns])
     kind = "words" if len(inputs) == 1 else "columns"
@@ -247,7 +172,7 @@ def corpus_of_table(table: Table, inputs: Sequence[int], names: Sequence[str], l
 
 
 def check_columns(names: Any) -> None:
-    """The names of columns: strings, none twice."""
+    """Raise InputError if the names of columns are no strings, or one is there twice."""
     listed = isinstance(names, Collection) and not isinstance(names, str)
     if not (listed and len(names) and all(isinstance(name, str) for name in names)):
         raise InputError(f"columns must be a list of names, not {names!r}")
@@ -256,24 +181,25 @@ def check_columns(names: Any) -> None:
 
 
 def labels_of(y: Sequence[Sequence[Any]]) -> Labels:
-    """The labels of all tokens, in one row."""
+    """The labels of all tokens."""
     try:
-        found = numbered([label for sentence in y for label in sentence])
+        labels = numbered([label for sentence in y for label in sentence])
     except TypeError:
         raise InputError("a label must be hashable, such as a string") from None
-    if None in found.names:
+    if None in labels.names:
         raise InputError("a label is None: every token needs one")
-    return found
+    return labels
 
 
 def numbered(values: Sequence[Any]) -> Labels:
+    """Labels as numbers, in the order of their first occurrence."""
     number: dict[Any, int] = {}
     ids = np.array([number.setdefault(value, len(number)) for value in values], np.int32)
     return Labels(list(number), ids)
 
 
 def check_pairs(X: Sentences, y: Sequence[Sequence[Any]]) -> None:
-    """X and y must have the same lengths, sentence by sentence."""
+    """Raise InputError unless X and y have the same lengths, sentence by sentence."""
     check_lists("X", X, "sentences")
     check_lists("y", y, "the labels of each sentence")
     if len(X) != len(y):

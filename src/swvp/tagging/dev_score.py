@@ -1,8 +1,7 @@
-"""Owns how a tagger is scored on held-out sentences while it is trained.
+"""Dev scores of taggers, and fast counts of phrases in arrays of label numbers.
 
-Owns counting phrases in arrays of label numbers: the same as `swvp.evaluation.phrases`, for whole corpora at once.
-
-Whether a phrase begins or ends between two labels depends on those two alone, so it is a table over pairs of labels.
+The counts are those of `swvp.evaluation.phrases`. Whether a phrase begins or ends between two labels depends on these
+two labels alone, so it is a table over pairs of labels.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ __all__ = ["Development", "PhraseCounter"]
 
 
 class Development:
-    """Held-out sentences: `predict` gives their labels under some weights, as numbers."""
+    """A dev set: `predict` returns the labels of its sentences under given weights, as numbers."""
 
     def __init__(
         self, predict: Callable[[Weights], NDArray[np.uint32]], gold: NDArray[Any], offsets: Ints, labels: Any
@@ -36,7 +35,7 @@ class Development:
         return "accuracy" if self.counter is None else "F1"
 
     def score(self, weights: Weights, model: Any) -> float:
-        """The F1 of phrases if the labels are those of phrases, else the share of tokens labelled right."""
+        """F1 if the labels are those of phrases, else accuracy."""
         predicted = self.predict(weights)
         if self.counter is None:
             return float(np.mean(predicted == self.gold)) if len(self.gold) else 1.0
@@ -48,10 +47,10 @@ Numbers = NDArray[np.integer]
 
 
 class PhraseCounter:
-    """Counts phrases of labels given as numbers into `labels`."""
+    """Counts phrases; labels are numbers into `labels`."""
 
     def __init__(self, labels: Sequence[str]):
-        ends = [*labels, "O"]  # the last stands for what is outside a sentence
+        ends = [*labels, "O"]  # the last one is the boundary of a sentence
         self.outside = len(labels)
         shape = (len(ends), len(ends))
         self.begins, self.closes = np.zeros(shape, bool), np.zeros(shape, bool)

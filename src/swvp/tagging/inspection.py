@@ -1,7 +1,4 @@
-"""Owns looking into a tagger: the heaviest features and transitions, and the features behind one prediction.
-
-Owns what a fitted tagger can be asked besides its labels: why, how sure, and what comes next.
-"""
+"""Inspection of taggers: large weights, explanations, k-best labels, probabilities."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from swvp.tagging.probabilities import Confidence, best_temperature, confidences
 from swvp.training.temperature import Tempered
 from swvp.types import Floats
 
-__all__ = ["Asking", "explain", "top_features", "top_transitions"]
+__all__ = ["TaggerInspection", "explain", "top_features", "top_transitions"]
 
 EDGE = "(edge)"
 
@@ -29,14 +26,14 @@ def top_features(tagger: Any, label: Any = None, n: int = 20) -> WeightTable:
     check_count("n", n)
     columns = range(len(tagger.classes_)) if label is None else [number_of(tagger, label)]
     weights = tagger.coef_ if label is None else tagger.coef_[:, columns]
-    found = np.flatnonzero(weights)  # most weights are 0, and there is no room to sort them all
-    values = weights.reshape(-1)[found]
-    best = np.lexsort((found, -np.abs(values)))[:n]
-    attributes, places = np.unravel_index(found[best], weights.shape)
+    nonzero = np.flatnonzero(weights)  # sorting all weights would take too much memory
+    values = weights.reshape(-1)[nonzero]
+    largest = np.lexsort((nonzero, -np.abs(values)))[:n]
+    attributes, labels = np.unravel_index(nonzero[largest], weights.shape)
     names = tagger.encoder_.names(attributes.tolist())
     rows = [
         (tagger.classes_[columns[k]], name, float(value))
-        for name, k, value in zip(names, places, values[best], strict=True)
+        for name, k, value in zip(names, labels, values[largest], strict=True)
     ]
     return WeightTable("Features with the largest weights", ("label", "feature", "weight"), rows)
 
@@ -55,10 +52,11 @@ def top_transitions(tagger: Any, n: int = 20) -> WeightTable:
 def explain(
     tagger: Any, problem: AttributeChain, words: list[str], position: int | None = None, n: int = 5
 ) -> WeightTable:
-    """For each token of one sentence, what spoke for its label and against the label that came second.
+    """A table that shows why each token of a sentence has its label and not the second best one.
 
-    The second is the label with the next highest score at this token, everything else as predicted. A row is one
-    feature, with its weight for the first label minus that for the second; the n largest are shown for each token.
+    The second best label of a token has the next highest score, with all other labels as predicted. A row is one
+    feature: its weight for the predicted label minus its weight for the second best one. Of each token the n largest
+    are shown.
     """
     check_count("n", n)
     predicted = tagger._predict_ids(problem, tagger._weights()).astype(int)
@@ -98,67 +96,78 @@ def number_of(tagger: Any, label: Any) -> int:
     return int(tagger.classes_.index(label))
 
 
-class Asking(Tempered):
-    """The part of `SequenceTagger` that looks into its weights."""
+class TaggerInspection(Tempered):
+    """The methods of `SequenceTagger` that inspect its weights."""
 
     order: int
     decoder: str
     coef_: Floats
 
-    if TYPE_CHECKING:  # what the rest of the tagger gives
+    if TYPE_CHECKING:  # defined by the tagger
 
         def _check_fitted(self) -> None: ...
         def _corpus(self, X: Sentences) -> Corpus: ...
         def _encode(self, corpus: Corpus) -> AttributeChain: ...
 
     def top_features(self, label: Any = None, n: int = 20) -> WeightTable:
-        """The features with the largest weights, of one label or of all; a table in a notebook."""
+        """Return the features with the largest weights, of one label or of all, as a table."""
         self._check_fitted()
         return top_features(self, label, n)
 
     def top_transitions(self, n: int = 20) -> WeightTable:
-        """The transitions between labels with the largest weights."""
+        """Return the transitions between labels with the largest weights, as a table."""
         self._check_fitted()
         return top_transitions(self, n)
 
     def explain(self, sentence: Sequence[Any], position: int | None = None, n: int = 5) -> WeightTable:
-        """The features that decided the labels of a sentence, or of one token: the n largest of each token."""
+        """Return the features that decided the labels of a sentence, or of one token: the n largest of each token."""
         return explain(self, self._first_order([sentence]), self._corpus([sentence]).words(), position, n)
 
     def predict_k_best(self, X: Sentences, k: int) -> list[list[tuple[list[Any], float]]]:
-        """The k best label sequences of each sentence, best first, as (labels, score); fewer if fewer are allowed.
+        """Return the k best label sequences of each sentence, best first, as (labels, score).
 
-        The first is what `predict` gives. Scores are sums of weights: only their differences mean something.
+        There are fewer if the constraint allows fewer. The first one is that of `predict`. Scores are sums of weights:
+        only their differences have a meaning.
         """
         return k_best_labels(self, self._first_order(X), k)
 
     def predict_marginals(self, X: Sentences) -> list[list[dict[Any, float]]]:
-        """For each token the probability of each label, as sklearn-crfsuite gives it; read `confidence` first."""
+        """Return the probability of each label for each token, as in sklearn-crfsuite; see `confidence` for caveats."""
         return marginals(self, self._first_order(X))
 
     def confidence(self, X: Sentences) -> list[Confidence]:
-        """For each sentence: `labels`, what `predict` gives; `tokens`, their marginals; `sequence`, that of them all.
+        """Return how certain each predicted sentence is.
 
-        These are not probabilities that the perceptron has learnt. They are exp(score / temperature_), divided by the
-        sum over all allowed label sequences. Without `fit_temperature` the temperature is 1 and the scale of the
-        scores arbitrary, so the numbers only order the tokens of a sentence, more or less; most are far too near to
-        1. After `fit_temperature` on held-out data they are right on average for data of that kind, which does not
-        make each of them right.
+        A `Confidence` has `labels`, as `predict` returns them, `tokens`, the marginal probability of each label, and
+        `sequence`, the probability of all labels together.
+
+        A perceptron does not learn these probabilities. They are exp(score / temperature_), divided by the sum over all
+        allowed label sequences. Without `fit_temperature` the temperature is 1 and the scale of the scores arbitrary:
+        most values are far too close to 1, and only their order within a sentence has some meaning. After
+        `fit_temperature` on a dev set they are right on average for data of that kind, not each by itself.
         """
         return confidences(self, self._first_order(X))
 
     def fit_temperature(self, X: Sentences, y: Sequence[Sequence[Any]], *, of: str = "tokens") -> Self:
-        """Set `temperature_` to what makes the gold labels of held-out data most probable; changes no prediction.
+        """Set `temperature_` to the value that makes gold labels most probable; it changes no prediction.
 
-        The data must not be those of `fit`: on these the tagger is right more often than elsewhere. `of` says whose
-        log-likelihood is made largest, that of "tokens" (their marginals) or of whole "sequences".
+        Parameters
+        ----------
+        X, y : lists
+            Sentences and their labels, not those of `fit`, on which the tagger is right too often.
+        of : str, default "tokens"
+            Whose log-likelihood is maximised: that of "tokens" (their marginals) or of whole "sequences".
+
+        Returns
+        -------
+        self
         """
         check_pairs(X, y)
         self.temperature_ = best_temperature(self, self._first_order(X), y, of)
         return self
 
     def _first_order(self, X: Sentences) -> AttributeChain:
-        """Sentences for what only first-order chains have: marginals, k-best labels, explanations."""
+        """Encode sentences; InputError unless the tagger is first order with exact search."""
         self._check_fitted()
         if self.order != 1 or self.decoder != "viterbi":
             raise InputError("k-best labels, marginals, confidences and explanations need order 1 and exact search")

@@ -1,7 +1,4 @@
-"""Owns reading words and labels from files, in columns or CoNLL-U, with the line of every token.
-
-Owns the check that two files hold the same tokens, and where they part if not.
-"""
+"""Files for evaluation: words and labels with their lines, and the check that two files have the same tokens."""
 
 from __future__ import annotations
 
@@ -11,13 +8,13 @@ from typing import NamedTuple
 
 from swvp.errors import InputError
 from swvp.io.table import CONLLU, read_table
-from swvp.tagging.prose import refuse_prose
+from swvp.tagging.prose import check_not_prose
 
 __all__ = ["Labelled", "check_same_tokens", "read_labelled"]
 
 
 class Labelled(NamedTuple):
-    """The words of each sentence, the labels of each column asked for, and the line of the file of each token."""
+    """The words of each sentence, the labels of each column that was read, and the line of each token."""
 
     words: list[list[str]]
     labels: tuple[list[list[str]], ...]
@@ -33,12 +30,12 @@ def read_labelled(
 ) -> Labelled:
     """Read the words and the given columns: 0-based numbers, negative from the end, or names of CoNLL-U.
 
-    Words are the first column, or FORM. The file is CoNLL-U if `conllu` says so or, by default, its name does.
-    `check_prose` refuses a file that looks like prose.
+    Words are the first column, or FORM. Whether the file is CoNLL-U is `conllu` or, by default, seen from its name.
+    With `check_prose`, raise InputError for a file that looks like prose.
     """
     table = read_table(path, encoding=encoding, conllu=conllu)
     if check_prose:
-        refuse_prose(table)
+        check_not_prose(table)
     labels = tuple(table.sentences(table.number_of(column)) for column in columns)
     words = table.sentences(CONLLU.index("word") if table.conllu else 0)
     lines = table.lines.tolist()
@@ -46,7 +43,7 @@ def read_labelled(
 
 
 def check_same_tokens(a_path: str | Path, a: Labelled, b_path: str | Path, b: Labelled) -> None:
-    """An error that names the first place in both files where words, lengths or numbers of sentences differ."""
+    """Raise InputError with the first place where the words, lengths or numbers of sentences of two files differ."""
     for a_words, a_lines, b_words, b_lines in zip(a.words, a.lines, b.words, b.lines, strict=False):
         if a_words == b_words:
             continue

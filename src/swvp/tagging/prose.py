@@ -1,6 +1,6 @@
-"""Owns telling a column file from prose in which all lines happen to have equally many words.
+"""Detects prose that looks like a column file because all its lines have the same number of words.
 
-No single sign is sure, and small column files have some of them; so signs are counted, and three make prose:
+No single sign is certain, and small column files have some of them. So signs are counted, and three make prose:
 
     ends          half of the lines or more end as sentences do, in . ! or ?, their first word being no punctuation mark
                   (this sign counts two)
@@ -11,9 +11,9 @@ No single sign is sure, and small column files have some of them; so signs are c
     all different nearly all strings of the last column differ and few begin as the first word does (lemmas would), in
                   ten lines or more, or in three if there are four columns or more (this sign counts two)
 
-If a tagger reads the file there are two more kinds: a column in which it knows no string, and a number of columns that
-is neither that of its training file nor one less. Columns for sure are fields between tabs, and those whose last one
-has tags in capitals or labels of phrases.
+If a tagger reads the file, there are two more signs: a column in which it knows no string, and a number of columns that
+is neither that of its training file nor one less. A file with tabs is never prose, nor is one whose last column has
+tags in capitals or labels of phrases.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from swvp.evaluation.phrases import is_phrase_label
 from swvp.io.table import Column, Table
 from swvp.tagging.columns import Layout
 
-__all__ = ["refuse_prose"]
+__all__ = ["check_not_prose"]
 
 ENOUGH = 3
 SOME_LINES, MANY_LINES = 3, 10
@@ -36,31 +36,31 @@ OFTEN, HALF, NEARLY_ALL = 0.1, 0.5, 0.8
 ENDS = (".", "!", "?", "…", '."', ".”", ".)", "。", "！", "？", "।", "؟", "۔")
 
 
-def refuse_prose(table: Table, tagger: Any = None, layout: Layout | None = None) -> None:
-    """Raise InputError for a table that looks like prose; a tagger that is to label it knows more."""
+def check_not_prose(table: Table, tagger: Any = None, layout: Layout | None = None) -> None:
+    """Raise InputError for a table that looks like prose; the tagger that will label it, if given, adds signs."""
     if table.conllu or table.tabs or table.width < 2:
         return
     first, last = table.column(0), table.column(table.width - 1)
     if are_labels(last):
         return
-    found = signs(first, last, columns=table.width, sentences=len(table.offsets) - 1)
+    count = signs(first, last, columns=table.width, sentences=len(table.offsets) - 1)
     if tagger is not None and layout is not None:
-        found += signs_for(table, tagger, layout)
-    if found >= ENOUGH:
+        count += signs_for(table, tagger, layout)
+    if count >= ENOUGH:
         raise InputError(
             f"{table.path}: looks like prose with {table.width} words on each line: put each word on a line of its "
-            "own and an empty line after each sentence, or say --not-prose if these are columns"
+            "own and an empty line after each sentence, or use --not-prose if these are columns"
         )
 
 
 def are_labels(column: Column) -> bool:
-    """Whether strings can be nothing but labels: in capitals, or those of phrases."""
+    """Whether all strings are in capitals or labels of phrases."""
     letters = [string for string in column.strings if any(map(str.isalpha, string))]
     return bool(letters) and all(string.isupper() or is_phrase_label(string) for string in letters)
 
 
 def signs(first: Column, last: Column, *, columns: int, sentences: int) -> int:
-    """How many signs of prose there are in the first and the last column."""
+    """The number of signs of prose in the first and the last column."""
     lines = len(first.ids)
     begin, end = (np.array(column.strings, object)[column.ids] for column in (first, last))
     mark = np.array([not any(map(str.isalnum, string)) for string in first.strings])[first.ids]
@@ -86,7 +86,7 @@ def are_all_different(first: Column, last: Column) -> bool:
 
 
 def signs_for(table: Table, tagger: Any, layout: Layout) -> int:
-    """How many columns do not fit a tagger: without a string that it knows, or too many or too few of them."""
+    """The number of signs that a file is not for this tagger: columns without a known string, a wrong width."""
     known: dict[int, set[str]] = {}
     for slot, vocabulary in zip(tagger.encoder_.slots, tagger.encoder_.vocabularies, strict=True):
         column, function, _ = slot

@@ -1,5 +1,8 @@
-"""Owns the tagger: options in, sentences to labels. `swvp.SequenceTagger` is the same for scikit-learn, which the
-command line can do without: it takes a second and 70 MB to import."""
+"""The tagger: options in, sentences to labels.
+
+`swvp.SequenceTagger` is the same class for scikit-learn. The command line does without scikit-learn, which takes a
+second and 70 MB to import.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +24,14 @@ from swvp.structures.chain.attributes import AttributeChain
 from swvp.structures.chain.search import SearchChain
 from swvp.tagging.columns import Layout
 from swvp.tagging.constraints import Constraint, barrier, check_allowed, repaired
-from swvp.tagging.corpus import Corpus, FeatureEncoder, Labels, Sentences, check_pairs, corpus_of
+from swvp.tagging.corpus import Corpus, Labels, Sentences, check_pairs, corpus_of
 from swvp.tagging.crf import LikelihoodTraining, check_l2
-from swvp.tagging.decoder import Decoder, decoder_of, grown, with_new_labels
+from swvp.tagging.decoder import Decoder, check_vote, decoder_of, recorder_of, vote_ids
 from swvp.tagging.defaults import AUTO, Choice, choose, keeps_to
 from swvp.tagging.dev_score import Development
-from swvp.tagging.inspection import Asking
+from swvp.tagging.encoding import Encoder, FeatureEncoder, chain_of, fit_chain
+from swvp.tagging.inspection import TaggerInspection
 from swvp.tagging.persistence import load_tagger, save_tagger
-from swvp.tagging.voting import check_vote, recorder_of, vote_ids
 from swvp.training.observer import EpochCallback
 from swvp.training.options import TrainingOptions, in_shares, lines_of, not_fitted
 from swvp.training.session import Session, check_resumable
@@ -41,7 +44,7 @@ MOST_HASHED = 2**32 - 1
 """The numbers of attributes have 32 bits."""
 
 
-class Tagger(TrainingOptions, Asking):
+class Tagger(TrainingOptions, TaggerInspection):
     """What `swvp.SequenceTagger` documents, without scikit-learn."""
 
     BETA = 0.5  # better for tagging than 1
@@ -49,7 +52,7 @@ class Tagger(TrainingOptions, Asking):
     classes_: list[Any]
     kind_: str
     columns_: list[str]
-    encoder_: TemplateEncoder | FeatureEncoder
+    encoder_: Encoder
     n_attributes_: int
     barrier_: Floats
     transitions_: Floats
@@ -157,80 +160,87 @@ class Tagger(TrainingOptions, Asking):
             session.remove_checkpoints()
         return self
 
-    def use_layout(self, layout: Layout) -> None:
-        """Learn from files with these columns: they are saved with the model, which then reads such files."""
-        self.columns, self.layout_ = list(layout.names), layout
-
     def partial_fit(self, X: Sentences, y: Sequence[Sequence[Any]], classes: Sequence[Any] | None = None) -> Self:
-        """Learn from one more batch of sentences, in one pass.
+        """Learn from one more batch of sentences, in one epoch.
 
-        New words, attributes and labels are added to what is known. The weights go on from the last `partial_fit`,
-        averaged over all batches; after `fit` or `load` they go on from the weights used to predict. `classes` may
-        name labels that come later; they are not needed.
+        New words, attributes and labels are added to the known ones. The first call after `fit` or `load` starts from
+        the weights used to predict; later calls continue the training, and weights are averaged over all batches.
+
+        Parameters
+        ----------
+        X : list of sentences
+        y : list of lists
+            The label of each token.
+        classes : sequence, optional
+            Labels that will come in later batches. They need not be given.
+
+        Returns
+        -------
+        self
         """
         if self.rule == "crf":
             raise InputError("rule 'crf' looks at all data at once: it has no partial_fit")
         if self.vote:
             raise InputError("partial_fit keeps no weight vectors to vote with: use fit, or leave out vote")
-        known = hasattr(self, "coef_")
-        corpus = corpus_of(X, y, self.columns_ if known and self.kind_ != "features" else self.columns)
-        before: Training | None = self.__dict__.get("_training")
-        training = self.start(corpus, more=True, classes=classes or ())
-        if before is not None:
-            training.clock, training.largest, training.orders = before.clock, before.largest, before.orders
-        history = list(self.history_) if known else []
+        fitted = hasattr(self, "coef_")
+        corpus = corpus_of(X, y, self.columns_ if fitted and self.kind_ != "features" else self.columns)
+        previous: Training | None = self.__dict__.get("_training")
+        training = self.start(corpus, extend=True, classes=classes or ())
+        if previous is not None:
+            training.continue_from(previous)
+        history = list(self.history_) if fitted else []
         training.run(1)
-        self._take(training.weights())
+        self._set_weights(training.weights())
         epoch = dataclasses.replace(training.history[0], epoch=len(history) + 1)
         self.history_, self.dev_scores_, self.best_epoch_ = [*history, epoch], [], len(history) + 1
         self._training = training
         return self
 
-    def start(
-        self, corpus: Corpus, dev: Corpus | None = None, *, more: bool = False, classes: Sequence[Any] = ()
-    ) -> Training:
-        """A training on a corpus, to be run and watched; `finish` takes its weights.
+    def predict(self, X: Sentences) -> NDArray[np.object_]:
+        """Return the labels of each sentence: an array of lists."""
+        self._check_fitted()
+        problem = self._encode(self._corpus(X))
+        names = np.array([*self.classes_, None], object)[self._best_ids(problem)].tolist()
+        result = np.empty(len(X), object)
+        for i, (a, b) in enumerate(zip(problem.offsets, problem.offsets[1:], strict=False)):
+            result[i] = names[a:b]
+        return result
 
-        With `more` it goes on from the weights there are, if any, and adds to the labels and attributes that are known.
-        """
-        rule = self.check()
-        crf = self.rule == "crf"
-        if corpus.labels is None or not corpus.tokens:
-            raise InputError("no tokens to learn from")
-        more = more and hasattr(self, "coef_")
-        if more and corpus.kind != self.kind_:
-            raise InputError(f"the tagger was trained on {self.kind_}, these are {corpus.kind}")
-        self._choose(corpus, more)
-        constraint = self._constraint()
-        corpus = repaired(constraint, corpus)
-        assert corpus.labels is not None
-        known = self.classes_ if more else []
-        names = with_new_labels(known, [*corpus.labels.names, *classes])
-        gold = gold_numbers(corpus, names).astype(np.uint32)
-        bars = barrier(constraint, names)
-        check_allowed(bars, names, gold, corpus.offsets, corpus.place)
-        decoder = decoder_of(self.decoder, bars, self.order, self.width, self.fix)
-        old = self._state() if more else {}
-        for name in ("coef_", "transitions_", "triples_"):  # no weights of before with the attributes of now
-            self.__dict__.pop(name, None)
-        self.classes_, self.barrier_ = names, bars
-        problem = decoder.problem(self._fit_encoder(corpus, more)._replace(y=gold))
-        longest = int(np.diff(corpus.offsets).max())
-        model = grown(old, len(known), decoder, self.n_attributes_, longest)
-        named: dict[str, Any] = {
-            "kind": "tagger",
-            "examples": len(corpus.offsets) - 1,
-            "average": self.average,
-            "orders": generator(self.random_state),
-            "dev": None if dev is None else self._development(dev),
-        }
-        if crf:
-            return LikelihoodTraining(problem, model, rule, l2=self.l2, n_jobs=self.n_jobs, **named)
-        recorder = recorder_of(problem, model) if self.vote else None
-        return Training(problem, model, rule, recorder=recorder, **named)
+    def predict_labels(self, corpus: Corpus) -> Labels:
+        """Return the labels of a corpus as numbers into `classes_`."""
+        self._check_fitted()
+        return Labels(self.classes_, self._best_ids(self._encode(corpus)).astype(np.int32))
+
+    def score(self, X: Sentences, y: Sequence[Sequence[Any]]) -> float:
+        """Return the accuracy: the share of tokens with the right label."""
+        check_pairs(X, y)
+        pairs = zip(y, self.predict(X), strict=True)
+        right = [a == b for gold, guess in pairs for a, b in zip(gold, guess, strict=True)]
+        return float(np.mean(right)) if right else 1.0
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted tagger to one file, whole or not at all. It contains no code, so no user's functions."""
+        self._check_fitted()
+        save_tagger(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a tagger that `save` wrote; safe with files from anyone."""
+        return load_tagger(Path(path), cls)  # type: ignore[no-any-return]
+
+    def restore(self, meta: dict[str, Any], **fitted: Any) -> None:
+        """Set the attributes of a fitted tagger and the history, as a model file has them."""
+        vars(self).update(fitted)
+        self._restore_history(meta)
+
+    def restore_weights(self, weights: Floats, temperature: float) -> None:
+        """Set the weights of the attributes, (attributes, labels), and the temperature that was fitted for them."""
+        self.coef_, self.temperature_ = weights, temperature
+
+    # ---------------------------------------------------------------- training, step by step
 
     def check(self) -> UpdateRule:
-        """Refuse options that are wrong whatever the data are; the rule, that of CSP for a `crf`."""
+        """Raise InputError if options are wrong whatever the data are; return the rule (CSP stands for a CRF)."""
         crf = self.rule == "crf"
         rule = as_rule("csp") if crf else self._rule()
         self._check_whole(["epochs", "minimum_count", "n_jobs"], optional=["patience", "hashed"])
@@ -251,83 +261,70 @@ class Tagger(TrainingOptions, Asking):
             barrier(self.constraint, [])
         return rule
 
+    def use_layout(self, layout: Layout) -> None:
+        """Learn from files with these columns: they are saved with the model, which then reads such files."""
+        self.columns, self.layout_ = list(layout.names), layout
+
+    def start(
+        self, corpus: Corpus, dev: Corpus | None = None, *, extend: bool = False, classes: Sequence[Any] = ()
+    ) -> Training:
+        """Return a new training on a corpus, to be run; `finish` takes its weights.
+
+        With `extend` it starts from the present weights, if there are any, and adds labels and attributes to the known
+        ones. `classes` are labels that may be missing in the corpus.
+        """
+        rule = self.check()
+        if corpus.labels is None or not corpus.tokens:
+            raise InputError("no tokens to learn from")
+        extend = extend and hasattr(self, "coef_")
+        if extend and corpus.kind != self.kind_:
+            raise InputError(f"the tagger was trained on {self.kind_}, these are {corpus.kind}")
+        self._choose(corpus, extend)
+        constraint = self._constraint()
+        corpus = repaired(constraint, corpus)
+        assert corpus.labels is not None
+        known = self.classes_ if extend else []
+        names = extended_labels(known, [*corpus.labels.names, *classes])
+        gold = gold_numbers(corpus, names).astype(np.uint32)
+        bars = barrier(constraint, names)
+        check_allowed(bars, names, gold, corpus.offsets, corpus.place)
+        decoder = decoder_of(self.decoder, bars, self.order, self.width, self.fix)
+        weights = self._training_weights() if extend else {}
+        for name in ("coef_", "transitions_", "triples_"):  # old weights do not fit the new attributes
+            self.__dict__.pop(name, None)
+        self.classes_, self.barrier_ = names, bars
+        problem = decoder.problem(self._fit_encoder(corpus, extend)._replace(y=gold))
+        longest = int(np.diff(corpus.offsets).max())
+        model = decoder.extended_model(weights, len(known), self.n_attributes_, longest)
+        options: dict[str, Any] = {
+            "kind": "tagger",
+            "examples": len(corpus.offsets) - 1,
+            "average": self.average,
+            "orders": generator(self.random_state),
+            "dev": None if dev is None else self._development(dev),
+        }
+        if self.rule == "crf":
+            return LikelihoodTraining(problem, model, rule, l2=self.l2, n_jobs=self.n_jobs, **options)
+        recorder = recorder_of(problem, model) if self.vote else None
+        return Training(problem, model, rule, recorder=recorder, **options)
+
     def finish(self, training: Training) -> Self:
-        """Take the weights and the history of a training."""
-        self._take(training.result())
-        self._take_passes(training)
+        """Take the weights and the history of a training that has run."""
+        self._set_weights(training.result())
+        self._take_history(training)
         self._training = None
         rounds = training.best_epoch * training.examples
         self.hypotheses_ = None if training.recorder is None else training.recorder.hypotheses().until(rounds)
         return self
 
-    def predict(self, X: Sentences) -> NDArray[np.object_]:
-        """The labels of each sentence: an array of lists."""
-        self._check_fitted()
-        problem = self._encode(self._corpus(X))
-        names = np.array([*self.classes_, None], object)[self._best_ids(problem)].tolist()
-        result = np.empty(len(X), object)
-        for i, (a, b) in enumerate(zip(problem.offsets, problem.offsets[1:], strict=False)):
-            result[i] = names[a:b]
-        return result
+    def _choose(self, corpus: Corpus, extend: bool) -> None:
+        """Choose features and constraint if the user gave none.
 
-    def predict_labels(self, corpus: Corpus) -> Labels:
-        """The labels of a corpus as numbers into `classes_`."""
-        self._check_fitted()
-        return Labels(self.classes_, self._best_ids(self._encode(corpus)).astype(np.int32))
-
-    def score(self, X: Sentences, y: Sequence[Sequence[Any]]) -> float:
-        """The share of tokens labelled right."""
-        check_pairs(X, y)
-        pairs = zip(y, self.predict(X), strict=True)
-        right = [a == b for gold, guess in pairs for a, b in zip(gold, guess, strict=True)]
-        return float(np.mean(right)) if right else 1.0
-
-    def save(self, path: str | Path) -> None:
-        """Write the fitted tagger to one file, whole or not at all. It holds no code, so no function of a user's."""
-        self._check_fitted()
-        save_tagger(self, Path(path))
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read a tagger that `save` wrote; safe with files from anyone."""
-        return load_tagger(Path(path), cls)  # type: ignore[no-any-return]
-
-    def _corpus(self, X: Sentences) -> Corpus:
-        return corpus_of(X, None, getattr(self, "columns_", None), self.kind_)
-
-    def _take(self, found: Weights) -> None:
-        self.coef_, self.transitions_, self.triples_ = found["w"], found["w_move"], found.get("w_triple")
-
-    def _state(self) -> Weights:
-        """The weights to go on from: with their sums, if the last training is still there."""
-        self._check_fitted()
-        training = self.__dict__.get("_training")
-        if training is None:
-            return self._weights()
-        names = weight_names(training.model)
-        return {part: getattr(training.model, part) for name in names for part in (name, sum_of(name))}
-
-    def _weights(self) -> Weights:
-        found = {"w": self.coef_, "w_move": self.transitions_}
-        if self.triples_ is not None and not self._decoder().plain:
-            found["w_triple"] = self.triples_
-        return found
-
-    def _decoder(self) -> Decoder:
-        return decoder_of(self.decoder, self.barrier_, self.order, self.width, self.fix)
-
-    def _development(self, dev: Corpus) -> Development:
-        if dev.labels is None:
-            raise InputError("the development data have no labels")
-        problem, names = self._encode(dev), list(self.classes_)
-        gold = gold_numbers(dev, names)
-        return Development(lambda weights: self._predict_ids(problem, weights), gold, dev.offsets, names)
-
-    def _choose(self, corpus: Corpus, more: bool) -> None:
-        """Choose what was not given, unless that has been done; a batch may break only what its users asked for."""
-        features = self.features is None and corpus.columns is not None and not more
+        A later batch changes one thing: a chosen constraint that its labels break is dropped.
+        """
+        features = self.features is None and corpus.columns is not None and not extend
         auto = self._auto_constraint()
-        if not (more and hasattr(self, "chosen_")):
+        if not (extend and hasattr(self, "chosen_")):
             self.chosen_ = choose(corpus, features=features, constraint=auto, score=score_on)
         elif auto and self.chosen_.constraint is not None and not keeps_to(self.chosen_.constraint, corpus):
             self.chosen_ = self.chosen_._replace(constraint=None)
@@ -339,45 +336,70 @@ class Tagger(TrainingOptions, Asking):
     def _auto_constraint(self) -> bool:
         return isinstance(self.constraint, str) and self.constraint == AUTO
 
-    def _fit_encoder(self, corpus: Corpus, more: bool) -> AttributeChain:
-        """Number the attributes of a corpus, after the known ones if there are to be more; give the corpus by them."""
+    def _fit_encoder(self, corpus: Corpus, extend: bool) -> AttributeChain:
+        """Number the attributes of a corpus, after the known ones if `extend`; return the corpus encoded."""
         self.kind_ = corpus.kind
-        none = np.zeros(0, np.uint32)
         if corpus.columns is None:
             if self.features is not None:
                 raise InputError("X holds ready features: leave out the parameter features, or give tokens")
             if self.hashed is not None:
                 raise InputError("X holds ready features: hashed is for templates")
-            self.encoder_ = self.encoder_ if more else FeatureEncoder()
-            assert isinstance(self.encoder_, FeatureEncoder)
-            self.encoder_.fit(corpus.features, self.minimum_count)
-            self.n_attributes_ = len(self.encoder_.numbers)
-            return self._encode(corpus)
-        self.columns_ = list(corpus.columns.names)
-        if not more:
-            features = self.chosen_.features if self.features is None else self.features
-            assert features is not None
-            templates = parse_templates(lines_of(features, PRESETS), self.columns_)
-            self.encoder_ = TemplateEncoder(templates, self.hashed)
-        assert isinstance(self.encoder_, TemplateEncoder)
-        assert corpus.labels is not None
-        attributes, starts = self.encoder_.fit(corpus.columns, self.minimum_count, *corpus.labels)
+        else:
+            self.columns_ = list(corpus.columns.names)
+        if not extend:
+            self.encoder_ = FeatureEncoder() if corpus.columns is None else self._new_encoder()
+        chain = fit_chain(self.encoder_, corpus, self.minimum_count)
         self.n_attributes_ = self.encoder_.size
-        return AttributeChain(attributes, np.zeros(0), starts, none, corpus.offsets)
+        return chain
+
+    def _new_encoder(self) -> TemplateEncoder:
+        features = self.chosen_.features if self.features is None else self.features
+        assert features is not None
+        return TemplateEncoder(parse_templates(lines_of(features, PRESETS), self.columns_), self.hashed)
+
+    def _development(self, dev: Corpus) -> Development:
+        if dev.labels is None:
+            raise InputError("the dev set has no labels")
+        problem, names = self._encode(dev), list(self.classes_)
+        gold = gold_numbers(dev, names)
+        return Development(lambda weights: self._predict_ids(problem, weights), gold, dev.offsets, names)
+
+    # ---------------------------------------------------------------- weights
+
+    def _set_weights(self, weights: Weights) -> None:
+        self.coef_, self.transitions_, self.triples_ = weights["w"], weights["w_move"], weights.get("w_triple")
+
+    def _weights(self) -> Weights:
+        """The weights that predict."""
+        weights = {"w": self.coef_, "w_move": self.transitions_}
+        if self.triples_ is not None and not self._decoder().plain:
+            weights["w_triple"] = self.triples_
+        return weights
+
+    def _training_weights(self) -> Weights:
+        """The weights to start the next batch from, with their averaging sums after `partial_fit`."""
+        self._check_fitted()
+        training = self.__dict__.get("_training")
+        if training is None:
+            return self._weights()
+        names = weight_names(training.model)
+        return {part: getattr(training.model, part) for name in names for part in (name, sum_of(name))}
+
+    # ---------------------------------------------------------------- prediction
+
+    def _decoder(self) -> Decoder:
+        return decoder_of(self.decoder, self.barrier_, self.order, self.width, self.fix)
+
+    def _corpus(self, X: Sentences) -> Corpus:
+        return corpus_of(X, None, getattr(self, "columns_", None), self.kind_)
 
     def _encode(self, corpus: Corpus) -> AttributeChain:
         if corpus.tokens and corpus.kind != self.kind_:
             raise InputError(f"the tagger was trained on {self.kind_}, these are {corpus.kind}")
-        none = np.zeros(0, np.uint32)
-        if isinstance(self.encoder_, FeatureEncoder):
-            attributes, values, starts = self.encoder_.encode(corpus.features)
-            return AttributeChain(attributes, values, starts, none, corpus.offsets)
-        assert corpus.columns is not None
-        attributes, starts = self.encoder_.encode(corpus.columns)
-        return AttributeChain(attributes, np.zeros(0), starts, none, corpus.offsets)
+        return chain_of(self.encoder_, corpus)
 
     def _best_ids(self, problem: AttributeChain) -> NDArray[np.uint32]:
-        """The labels to predict, as numbers: by vote, or the best ones under the weights."""
+        """The predicted labels as numbers: by vote, or the best ones under the weights."""
         if not self.vote:
             return self._predict_ids(problem, self._weights())
         hypotheses: Hypotheses | None = self.__dict__.get("hypotheses_")
@@ -386,7 +408,7 @@ class Tagger(TrainingOptions, Asking):
         return vote_ids(problem, hypotheses, self.n_attributes_, self.barrier_, self.n_jobs)
 
     def _predict_ids(self, problem: AttributeChain, weights: Weights) -> NDArray[np.uint32]:
-        """The best labels under some weights, as numbers, in `n_jobs` threads."""
+        """The best labels under these weights, as numbers, in `n_jobs` threads."""
         out, decoder = np.empty(len(problem.starts) - 1, np.uint32), self._decoder()
 
         def predict(first: int, end: int) -> None:
@@ -403,8 +425,23 @@ class Tagger(TrainingOptions, Asking):
             raise InputError(f"the tagger was fitted with order {fitted}, not {self.order}: fit it again")
 
 
+def extended_labels(known: Sequence[Any], labels: Sequence[Any]) -> list[Any]:
+    """The known labels, then the new ones, sorted.
+
+    >>> extended_labels(["N", "V"], ["V", "D", "A"])
+    ['N', 'V', 'A', 'D']
+    """
+    try:
+        return [*known, *sorted(set(labels) - set(known))]
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in labels})
+        raise InputError(
+            f"labels must be of one kind that can be sorted, such as strings, not {', '.join(kinds)}"
+        ) from None
+
+
 def gold_numbers(corpus: Corpus, names: list[Any]) -> NDArray[np.int64]:
-    """The labels of a corpus as numbers into `names`, to which those that are not there are added."""
+    """The labels of a corpus as numbers into `names`, to which missing labels are appended."""
     number = {label: k for k, label in enumerate(names)}
     assert corpus.labels is not None
     of_label = [number.setdefault(label, len(number)) for label in corpus.labels.names]
@@ -413,7 +450,7 @@ def gold_numbers(corpus: Corpus, names: list[Any]) -> NDArray[np.int64]:
 
 
 def score_on(features: str, train: Corpus, dev: Corpus) -> float:
-    """The score of the default rule with these features on held-out sentences, after a few passes."""
+    """The dev score of the default rule with these features, after a few epochs."""
     tagger = Tagger(features=features, constraint=None, epochs=5, random_state=0)
     training = tagger.start(train, dev)
     training.run(tagger.epochs)

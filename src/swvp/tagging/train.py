@@ -12,14 +12,32 @@ from swvp.learning.rule import UpdateRule
 from swvp.tagging.columns import NO_TARGET, Layout, check_column_options, conllu_layout, layout_of, read_corpus
 from swvp.tagging.corpus import Corpus
 from swvp.tagging.defaults import presets_for
-from swvp.tagging.prose import refuse_prose
-from swvp.tagging.rules import candidates
+from swvp.tagging.prose import check_not_prose
 from swvp.tagging.tagger import Tagger
 from swvp.training.observer import Observer
 from swvp.training.options import best_epoch_text
 from swvp.training.run import Run, unseen_labels
+from swvp.training.tune import candidates
 
-__all__ = ["TaggerFiles", "read_features", "train_tagger"]
+__all__ = ["BETAS", "RULES", "TaggerFiles", "read_features", "train_tagger"]
+
+RULES = (
+    "csp",
+    "a-wm",
+    "b-wm",
+    "a-wm:sqrt",
+    "a-wmr:sqrt",
+    "a-uniform:count",
+    "a-wm:segments",
+    "a-wm:segments:sqrt",
+    "a-uniform:segments:sqrt",
+    "a-softmin:segments:sqrt",
+    "a-uniform:segments:count",
+    "a-wm:single+full:sqrt",
+)
+"""Rules that tuning tries by default."""
+BETAS = (0.25, 0.5, 1.0, 2.0)
+"""β that tuning tries by default, for rules that have one."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +70,7 @@ class TaggerFiles:
     def read(self, path: str, encoding: str) -> Table:
         table = read_table(path, encoding=encoding, conllu=self.conllu)
         if self.check_prose:
-            refuse_prose(table)
+            check_not_prose(table)
         return table
 
 
@@ -91,7 +109,7 @@ def check_options(run: Run, files: TaggerFiles, tagger: Tagger) -> list[UpdateRu
     tagger.check()
     if run.tune and tagger.rule == "crf":
         raise InputError("--tune tries rules of the perceptron: leave out --rule crf")
-    tried = candidates(run.rules, run.betas, tagger.C) if run.tune else []
+    tried = candidates(run.rules or RULES, run.betas or BETAS, tagger.C) if run.tune else []
     missing = [f"{run.train}: {NO_TARGET}"] if conllu and files.label is None else []
     run.check(patience=tagger.patience, missing=missing)
     if conllu:

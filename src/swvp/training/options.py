@@ -33,6 +33,7 @@ __all__ = [
     "scores_of",
     "shares",
     "stored",
+    "stored_history",
     "stored_passes",
 ]
 
@@ -46,10 +47,10 @@ MOST_SEED = 2**128
 
 
 class TrainingOptions:
-    """An estimator with the options of a training among the arguments of its constructor."""
+    """An estimator whose constructor takes the options of a training, among others."""
 
     BETA: ClassVar[float] = 1.0
-    """The β of rules given by name, if none is given."""
+    """The default β of rules that are given by name."""
 
     rule: str | UpdateRule | None
     substructures: Any
@@ -68,7 +69,7 @@ class TrainingOptions:
     best_epoch_: int
 
     def options(self) -> dict[str, Any]:
-        """The arguments of the constructor: that of the class with the options, not of one that a user derived."""
+        """The arguments of the constructor; that of a class which a user derived does not count."""
         classes = [cls for cls in type(self).__mro__ if issubclass(cls, TrainingOptions) and "__init__" in vars(cls)]
         return {name: getattr(self, name) for name in list(inspect.signature(classes[-1].__init__).parameters)[1:]}
 
@@ -81,17 +82,17 @@ class TrainingOptions:
         self.n_jobs = n_jobs
 
     def _rule(self) -> UpdateRule:
-        """The rule with the parts that were given by themselves."""
+        """The rule, with the parts that were given separately."""
         given = {name: getattr(self, name) for name in PARTS if getattr(self, name) is not None}
         rule = self._default_rule() if self.rule is None else self.rule
         return as_rule(rule, **({"beta": self.BETA} | given if isinstance(rule, str) else given))
 
     def _default_rule(self) -> str:
-        """The rule if none is given."""
+        """The name of the default rule."""
         raise InputError("rule must be a name or an UpdateRule, not None")
 
     def _check_whole(self, names: Sequence[str], optional: Sequence[str] = ()) -> None:
-        """Refuse options that are no whole numbers of at least 1; None is right for those that are `optional`."""
+        """Raise InputError for options that are no whole numbers of at least 1; those in `optional` may be None."""
         for name in (*names, *optional):
             value = getattr(self, name)
             if name in optional and value is None:
@@ -104,17 +105,26 @@ class TrainingOptions:
             raise InputError(f"random_state must be a seed from 0 to 2^128 - 1, not {shown(seed)}")
 
     def _check_real(self, *names: str) -> None:
-        """Refuse options that are no finite numbers of at least 0."""
+        """Raise InputError for options that are no finite numbers of at least 0."""
         for name in names:
             value = getattr(self, name)
             if not is_real(value) or value < 0:
                 raise InputError(f"{name} must be a number of at least 0, not {shown(value)}")
 
-    def _take_passes(self, training: Training) -> None:
-        """Keep what happened in a training."""
+    def _take_history(self, training: Training) -> None:
+        """Take the history, the dev scores and the best epoch of a training."""
         self.history_ = training.history
         self.dev_scores_ = training.scores
         self.best_epoch_ = training.best_epoch
+
+    _take_passes = _take_history
+
+    def _restore_history(self, meta: dict[str, Any]) -> None:
+        """Take the history, the dev scores and the best epoch of a model file, which must be consistent."""
+        self.history_ = epochs_of(meta["history"])
+        self.dev_scores_ = scores_of(meta["dev_scores"])
+        self.best_epoch_ = meta["best_epoch"]
+        must(type(self.best_epoch_) is int and 0 <= self.best_epoch_ <= len(self.history_), "best epoch")
 
 
 def best_epoch_text(learner: TrainingOptions) -> str:
@@ -123,12 +133,12 @@ def best_epoch_text(learner: TrainingOptions) -> str:
 
 
 def stored(options: dict[str, Any]) -> dict[str, Any]:
-    """Options as far as a file can hold them: a user's functions are left out."""
-    given, kept = dict(options), {}
+    """The options that a file can hold: a user's functions are left out."""
+    given, result = dict(options), {}
     rule = given["rule"]
     if isinstance(rule, UpdateRule):
-        own = {name: getattr(rule, name) for name in ("beta", "C") if given[name] is None}  # its name has no numbers
-        given |= own | {"rule": rule.name}
+        numbers_of_rule = {name: getattr(rule, name) for name in ("beta", "C") if given[name] is None}
+        given |= numbers_of_rule | {"rule": rule.name}  # the name has no numbers
     for name, value in given.items():
         if isinstance(value, (set, frozenset)):
             value = sorted(value, key=str)
@@ -137,12 +147,12 @@ def stored(options: dict[str, Any]) -> dict[str, Any]:
         if isinstance(value, np.generic):
             value = value.item()
         if value is None or isinstance(value, (str, int, float, bool, list)):
-            kept[name] = value
-    return kept
+            result[name] = value
+    return result
 
 
-def stored_passes(learner: TrainingOptions) -> dict[str, Any]:
-    """What happened in training, for a file; without seconds: the same seed gives the same bytes."""
+def stored_history(learner: TrainingOptions) -> dict[str, Any]:
+    """The history of a training for a model file; without seconds, so that the same seed gives the same bytes."""
     return {
         "history": [epoch.as_dict() | {"seconds": 0.0} for epoch in learner.history_],
         "dev_scores": learner.dev_scores_,
@@ -150,16 +160,16 @@ def stored_passes(learner: TrainingOptions) -> dict[str, Any]:
     }
 
 
+stored_passes = stored_history
+
+
 def restore_passes(learner: TrainingOptions, meta: dict[str, Any]) -> None:
-    """Take the passes of a file."""
-    learner.history_ = epochs_of(meta["history"])
-    learner.dev_scores_ = scores_of(meta["dev_scores"])
-    learner.best_epoch_ = meta["best_epoch"]
-    must(type(learner.best_epoch_) is int and 0 <= learner.best_epoch_ <= len(learner.history_), "best epoch")
+    """Take the history of a model file."""
+    learner._restore_history(meta)
 
 
 def epochs_of(history: Any) -> list[Epoch]:
-    """The epochs of a file, for sure numbers, and numbered from 1."""
+    """The epochs of a file; InputError unless they consist of numbers and are numbered from 1."""
     must(isinstance(history, list) and all(isinstance(epoch, dict) for epoch in history), "history")
     whole = {field.name for field in dataclasses.fields(Epoch) if field.type == "int"}
     for number, epoch in enumerate(history, 1):
@@ -169,7 +179,7 @@ def epochs_of(history: Any) -> list[Epoch]:
 
 
 def scores_of(scores: Any) -> list[float]:
-    """The scores of a file, for sure numbers."""
+    """The scores of a file; InputError unless they are numbers."""
     must(isinstance(scores, list) and all(is_number(score) for score in scores), "scores")
     return [float(score) for score in scores]
 
@@ -180,7 +190,7 @@ def is_number(value: Any, *, whole: bool = False) -> bool:
 
 
 def remake(make: Callable[..., Learner], options: dict[str, Any]) -> Learner:
-    """An estimator of the class `make` with the options of a file, of which texts and numbers are such for sure."""
+    """An estimator of the class `make` with the options of a file; InputError if they have wrong types."""
     parts = [value for name, value in options.items() if name in ("rule", *PARTS) and name not in REAL]
     must(all(value is None or isinstance(value, str) for value in parts), "rule")
     for name, value in options.items():
@@ -192,7 +202,7 @@ def remake(make: Callable[..., Learner], options: dict[str, Any]) -> Learner:
 
 
 def lines_of(features: str | Sequence[str], presets: Mapping[str, Sequence[str]]) -> Sequence[str]:
-    """A preset by name, or templates."""
+    """The templates of a preset, or those given; InputError if there is no such preset."""
     if isinstance(features, str):
         if features not in presets:
             raise unknown_name("features", features, presets)
@@ -203,21 +213,21 @@ def lines_of(features: str | Sequence[str], presets: Mapping[str, Sequence[str]]
 
 
 def not_fitted(name: str, call: str = "fit(X, y)") -> Exception:
-    """What to raise if an estimator is used before it is fitted."""
+    """The error for an estimator that is used before it is fitted."""
     from sklearn.exceptions import NotFittedError  # takes a second to import
 
     return NotFittedError(f"this {name} is not fitted: call {call} first")  # type: ignore[no-any-return]
 
 
 def shares(sentences: int, n_jobs: int) -> list[Ints]:
-    """The numbers of the sentences in parts, one for each thread."""
+    """The numbers of the sentences, divided among `n_jobs` threads."""
     if not is_whole(n_jobs):
         raise InputError(f"n_jobs must be a whole number of at least 1, not {shown(n_jobs)}")
     return np.array_split(np.arange(sentences), max(1, min(int(n_jobs), sentences)))
 
 
 def in_shares(work: Callable[[int, int], object], sentences: int, n_jobs: int) -> None:
-    """Call work(first, end) for parts of the sentences, each in a thread of its own; never for none."""
+    """Call work(first, end) for parts of the sentences, each in its own thread; parts are not empty."""
     parts = [(int(part[0]), int(part[-1]) + 1) for part in shares(sentences, n_jobs) if len(part)]
     if len(parts) <= 1:
         for part in parts:

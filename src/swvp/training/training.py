@@ -132,6 +132,10 @@ class Training:
             if self.finished(epochs, patience):
                 return
 
+    def continue_from(self, previous: Training) -> None:
+        """Continue the counters and the random numbers of the training on the previous batch."""
+        self.clock, self.largest, self.orders = previous.clock, previous.largest, previous.orders
+
     def _record(self, epoch: Epoch, watch: Watch) -> None:
         """Append an epoch to the history, score it, and copy its weights if they are the best so far."""
         self.history.append(epoch)
