@@ -26,7 +26,7 @@ from swvp.types import Floats
 __all__ = ["ParserAnalysis"]
 
 MOST_STEPS = 20_000_000
-"""The work for one explanation; it suffices for all words of a sentence of up to 271."""
+"""The limit of one explanation, enough for all words of a sentence of up to 271 words."""
 
 
 class ParserAnalysis(Tempered):
@@ -52,11 +52,11 @@ class ParserAnalysis(Tempered):
         Parameters
         ----------
         sentence : list of tokens, Treebank, str or Path
-            A sentence; of a treebank, its text or its path the first sentence.
+            A sentence, or a treebank, whose first sentence is explained.
         word : int, optional
             The number of a word, from 1; by default all words are explained.
         n : int
-            Print at most so many features for each word, those with the largest difference.
+            The number of features for each word, those with the largest difference.
 
         Returns
         -------
@@ -177,7 +177,7 @@ class ParserAnalysis(Tempered):
         Parameters
         ----------
         X, y
-            Gold trees, as for `fit`, but others: on its training trees the parser is right more often than elsewhere.
+            Gold trees, as for `fit`, but not the training trees, on which the parser is right more often.
         of : {"arcs", "trees"}
             Whose log-likelihood is maximised: that of each arc, or that of whole trees.
 
