@@ -192,11 +192,32 @@ class ParserAnalysis(Tempered):
         return self
 
     def pruning(self, treebank: Treebank) -> Pruned:
-        """Return what pruning does to a treebank with heads: the recall of gold arcs, and the heads left for a word."""
+        """Return what pruning does to a treebank with heads.
+
+        Parameters
+        ----------
+        treebank : Treebank
+
+        Returns
+        -------
+        Pruned
+            The recall of gold arcs, the number of heads left for a word, and the share of arcs left.
+        """
         return self.model_.pruned(self._encoded(treebank), treebank.trees)
 
     def certified(self, X: Sentences) -> float:
-        """Return the share of sentences whose predicted tree is proved to be the best one; 1 in first order."""
+        """Return the share of sentences whose predicted tree is proved to be the best one.
+
+        Parameters
+        ----------
+        X
+            Sentences, as for `predict`.
+
+        Returns
+        -------
+        float
+            1 in first order, where the search is exact.
+        """
         self._check_fitted()
         problem = self._encoded(treebank_from(X, heads=None))
         return self.model_.certified_share(problem, self._weights, self.n_jobs)
