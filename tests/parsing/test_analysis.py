@@ -1,4 +1,4 @@
-"""What a parser knows beside its best trees: against all trees, and against how often it is right."""
+"""Explanations, k-best trees and probabilities of a parser, against enumerations of all trees."""
 
 import copy
 import json

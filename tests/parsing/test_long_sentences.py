@@ -1,4 +1,4 @@
-"""What is bounded for long sentences, and that it is told."""
+"""Limits for long sentences, and the notes about them."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ def test_the_title_says_how_many_words_are_explained(monkeypatch):
     assert parser.explain(NEW[0], word=size).title == whole.title
 
 
-def test_a_bounded_search_is_told_in_second_order(fine, monkeypatch):
+def test_a_bounded_search_is_noted_in_second_order(fine, monkeypatch):
     train = ["train", "parser", "train.conllu", "-m", "model", "--hashed", "16384", "--epochs", "1", "--no-labels"]
     Path("train.conllu").write_text(conllu(X, Y))
     Path("new.conllu").write_text(conllu(NEW, NEW_Y))

@@ -13,6 +13,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_s
 from helpers.trees import conllu, heads_only, toy
 from swvp import DependencyParser, DependencyTree, Treebank
 from swvp.errors import InputError
+from swvp.learning.perceptron import check_structure
+from swvp.learning.rule import as_rule
 from swvp.parsing import parser as parser_module
 from swvp.parsing.treebank import treebank_of
 from swvp.structures.tree.reference.trees import is_projective, is_tree
@@ -184,7 +186,7 @@ def test_trees_of_a_treebank_made_by_hand_are_checked(heads, message):
             learn(treebank)
 
 
-def test_asking_before_fitting_is_refused():
+def test_an_unfitted_parser_answers_no_question():
     for ask in ("predict", "score", "confidence", "predict_marginals", "explain", "top_features", "fit_temperature"):
         with pytest.raises(NotFittedError, match="call fit"):
             getattr(parser(), ask)(*((X, Y) if ask in ("score", "fit_temperature") else (X,)))
@@ -192,10 +194,27 @@ def test_asking_before_fitting_is_refused():
         parser().fit(X, Y, watch=3)
 
 
-# ---------------------------------------------------------------- passes
+@pytest.mark.parametrize("order", [1, 2])
+def test_an_order_has_presets_and_a_rule_that_fit_it(order):
+    model = parser(order=order).model_class
+    assert model.order == order
+    for lines in model.presets.values():
+        model.check_templates(lines, "preset")
+    assert model.default_features in model.presets
+    check_structure(as_rule(model.default_rule), model.structure)
+    assert parser(order=order).check().name == model.default_rule
 
 
-def test_the_best_pass_on_development_data_is_kept_and_watched():
+@pytest.mark.parametrize("order", [0, 3, True, "1", None, [1]])
+def test_there_is_no_other_order(order):
+    with pytest.raises(InputError, match=r"order must be 1 \(arcs\) or 2 \(arcs, siblings and grandparents\), not"):
+        parser(order=order).check()
+
+
+# ---------------------------------------------------------------- epochs
+
+
+def test_the_weights_of_the_best_epoch_on_the_dev_set_are_used():
     seen = []
     train, dev = toy(2, 20, wrong=0.4), toy(3, 20, wrong=0.4)
     found = parser(epochs=8).fit(*train, dev=dev, watch=seen.append)
@@ -211,7 +230,7 @@ def test_the_best_pass_on_development_data_is_kept_and_watched():
     assert len(patient.history_) == min(patient.best_epoch_ + 1, 8)
 
 
-def test_development_data_may_have_no_labels():
+def test_a_dev_set_may_have_no_labels():
     found = parser(epochs=2).fit(X, Y, dev=(NEW, heads_only(NEW_Y)))
     assert found.dev_scores_
     assert found.label_dev_scores_ == []
@@ -303,7 +322,7 @@ def test_short_and_long_sentences(projective, prune):
 # ---------------------------------------------------------------- batches
 
 
-def test_batches_go_on():
+def test_each_batch_continues_from_the_last():
     found = parser()
     X, Y = toy(6, 30, wrong=0.1)
     assert found.partial_fit(X[:10], Y[:10]) is found
@@ -322,7 +341,7 @@ def test_batches_go_on():
     np.testing.assert_array_equal(found.labeller_.weights["w"], again.labeller_.weights["w"])
 
 
-def test_one_batch_is_one_pass():
+def test_one_batch_is_one_epoch():
     noisy = toy(5, 20, wrong=0.3)
     one, fit = parser().partial_fit(*noisy), parser(epochs=1).fit(*noisy)
     np.testing.assert_allclose(one.coef_, fit.coef_, atol=1e-12)
@@ -373,7 +392,7 @@ def test_batches_with_weights_of_their_own_never_fill_the_table(monkeypatch):
     found.predict(NEW)
 
 
-def test_another_number_of_weights_is_refused_and_pruning_can_be_left_out(fitted):
+def test_batches_cannot_change_the_hash_size_but_can_stop_pruning(fitted):
     other = copy.deepcopy(fitted).set_params(hashed=2**10)
     with pytest.raises(InputError, match="hashed is not what the parser was fitted with"):
         other.partial_fit(X, Y)

@@ -1,4 +1,4 @@
-"""The model file of a parser: the same parser comes back, the same bytes are written, broken files are told."""
+"""The model file of a parser: the same parser comes back, the same bytes are written, broken files are reported."""
 
 import copy
 import dataclasses

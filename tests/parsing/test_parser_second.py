@@ -1,4 +1,4 @@
-"""`DependencyParser(order=2)` and `swvp train parser --order 2`: all that first order has, with a cascade."""
+"""`DependencyParser(order=2)` and `swvp train parser --order 2`: the same methods as in first order, after a pruner."""
 
 import copy
 import itertools
@@ -46,7 +46,7 @@ def test_it_learns_what_can_be_learnt():
     assert [list(zip(tree.heads, tree.labels, strict=True)) for tree in found.predict(NEW)] == NEW_Y
 
 
-def test_the_cascade_is_told(fitted):
+def test_pruning_and_certified_trees_are_reported(fitted):
     told = fitted.pruning(treebank_from(NEW, NEW_Y, heads=True))
     assert 0.9 < told.recall <= 1.0
     assert 1.0 <= told.heads < 4.0
@@ -148,7 +148,7 @@ def test_a_file_whose_parts_do_not_fit_is_one_line(fitted, tmp_path, change):
     assert "\n" not in str(refused.value)
 
 
-def test_batches_go_on(fitted):
+def test_each_batch_continues_from_the_last(fitted):
     found = parser()
     for first in range(0, 30, 10):
         found.partial_fit(X[first : first + 10], Y[first : first + 10])
@@ -198,7 +198,7 @@ def test_numbers_of_numpy_will_do():
     assert parser(labels=False, **options).fit(X, heads_only(Y)).pruner_.most == 3
 
 
-def test_options_that_cannot_be(tmp_path):
+def test_wrong_options_are_one_clear_line(tmp_path):
     with pytest.raises(InputError, match=r"order must be 1 \(arcs\) or 2"):
         parser(order=3).fit(X, Y)
     with pytest.raises(InputError, match=r"template line 1: s.pos is of second order; .* use order 2"):

@@ -142,7 +142,7 @@ def test_threads_change_nothing():
     assert same(pruner.candidates(nodes), pruner.candidates(nodes, n_jobs=3))
 
 
-def test_passes_are_told_and_their_loss_falls():
+def test_the_loss_falls_from_epoch_to_epoch():
     treebank = data()
     pruner, told = Pruner(**SMALL), []
     nodes = encoded(treebank, pruner)
@@ -203,7 +203,7 @@ def test_weights_of_another_size():
         Pruner.rebuild(pruner.meta() | {"size": 2}, pruner.arrays(), Memory())
 
 
-def test_it_goes_on_learning():
+def test_a_warm_start_continues_learning():
     pruner, nodes, _ = fitted()
     orders = np.random.default_rng
     gold, told = data().trees, []

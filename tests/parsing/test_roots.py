@@ -61,7 +61,7 @@ def test_the_choice_is_in_the_model_file(tmp_path):
         DependencyParser.load(path)
 
 
-def test_the_shell_tells_and_has_an_option_for_either(fine):
+def test_the_command_reports_several_roots_and_has_an_option_for_either(fine):
     train = ["train", "parser", "train.conllu", "-m", "model", "--hashed", "16384", "--epochs", "2", "--no-labels"]
     tokens, heads = toy(0, 10)
     several = [[(0, label) for _, label in tree[:2]] + list(tree[2:]) for tree in heads[:4]] + heads[4:]

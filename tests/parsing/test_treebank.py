@@ -81,7 +81,7 @@ def test_without_heads_the_columns_of_trees_are_not_looked_at(tmp_path):
     assert treebank.heads is None
     assert treebank.labels is None
     with pytest.raises(InputError, match="a treebank without heads; give one with heads"):
-        treebank.non_projective()
+        treebank.nonprojective_trees()
 
 
 def test_trees_are_written_and_nothing_else_changes(tmp_path):
@@ -204,7 +204,7 @@ def plain_is_tree(heads):
     return True
 
 
-def plain_not_projective(heads):
+def plain_nonprojective(heads):
     """Per arc, from sets of descendants."""
     ancestors = {0: set()}
     for word in range(1, len(heads) + 1):
@@ -224,7 +224,7 @@ def test_every_assignment_of_heads_is_checked_right(size):
     trees = 0
     for heads in itertools.product(range(size + 1), repeat=size):
         if plain_is_tree(heads):
-            assert tree(*heads).not_projective().tolist() == plain_not_projective(heads)
+            assert tree(*heads).nonprojective_arcs().tolist() == plain_nonprojective(heads)
             trees += 1
         else:
             with pytest.raises(InputError, match=r"cycle of heads|its own head"):
@@ -240,13 +240,13 @@ def random_tree(rng, size):
     return heads
 
 
-def test_random_trees_are_not_projective_as_defined():
+def test_random_trees_are_nonprojective_by_the_definition():
     rng = np.random.default_rng(0)
     heads = [random_tree(rng, int(rng.integers(1, 12))) for _ in range(200)]
     treebank = treebank_of([["w"] * len(one) for one in heads], heads=heads)
-    expected = [plain_not_projective(one) for one in heads]
-    assert treebank.not_projective().tolist() == list(itertools.chain.from_iterable(expected))
-    assert treebank.non_projective() == sum(map(any, expected)) > 50
+    expected = [plain_nonprojective(one) for one in heads]
+    assert treebank.nonprojective_arcs().tolist() == list(itertools.chain.from_iterable(expected))
+    assert treebank.nonprojective_trees() == sum(map(any, expected)) > 50
 
 
 def test_several_roots_are_counted():
@@ -258,7 +258,21 @@ def test_large_treebanks_are_read_at_once(tmp_path):
     lines = "".join(f"{k}\tw{k}\t_\tX\t_\t_\t{k - 1}\tx\t_\t_\n" for k in range(1, 2001)) + "\n"
     treebank = read_treebank(written(tmp_path, lines * 50), heads=True)
     assert treebank.tokens == 100_000
-    assert treebank.non_projective() == 0
+    assert treebank.nonprojective_trees() == 0
+
+
+def test_selected_sentences_are_a_treebank_of_their_own():
+    sentences, heads = [["a"], ["b", ("c", "X")], ["c", "a"]], [[0], [2, 0], [0, 1]]
+    labels = [["root"], ["x", "root"], ["root", "y"]]
+    whole = treebank_of(sentences, heads, labels)
+    selected, expected = whole.select(np.array([2, 0])), treebank_of(sentences[2::-2], heads[2::-2], labels[2::-2])
+    assert selected.offsets.tolist() == expected.offsets.tolist()
+    assert selected.heads.tolist() == expected.heads.tolist()
+    for name, column in expected.columns().items():
+        assert strings(selected.columns()[name]) == strings(column)
+        assert len(set(strings(column))) == len(selected.columns()[name].strings)
+    assert strings(selected.labels) == strings(expected.labels)
+    assert treebank_of(sentences).select(np.array([1])).heads is None
 
 
 def test_words_from_python_may_have_every_form():

@@ -26,7 +26,7 @@ from swvp.types import Floats
 __all__ = ["ParserAnalysis"]
 
 MOST_STEPS = 20_000_000
-"""The work for one explanation; it suffices for all words of a sentence of up to 271."""
+"""The limit of one explanation, enough for all words of a sentence of up to 271 words."""
 
 
 class ParserAnalysis(Tempered):
@@ -52,11 +52,11 @@ class ParserAnalysis(Tempered):
         Parameters
         ----------
         sentence : list of tokens, Treebank, str or Path
-            A sentence; of a treebank, its text or its path the first sentence.
+            A sentence, or a treebank, whose first sentence is explained.
         word : int, optional
             The number of a word, from 1; by default all words are explained.
         n : int
-            Print at most so many features for each word, those with the largest difference.
+            The number of features for each word, those with the largest difference.
 
         Returns
         -------
@@ -177,7 +177,7 @@ class ParserAnalysis(Tempered):
         Parameters
         ----------
         X, y
-            Gold trees, as for `fit`, but others: on its training trees the parser is right more often than elsewhere.
+            Gold trees, as for `fit`, but not the training trees, on which the parser is right more often.
         of : {"arcs", "trees"}
             Whose log-likelihood is maximised: that of each arc, or that of whole trees.
 
@@ -192,11 +192,32 @@ class ParserAnalysis(Tempered):
         return self
 
     def pruning(self, treebank: Treebank) -> Pruned:
-        """Return what pruning does to a treebank with heads: the recall of gold arcs, and the heads left for a word."""
+        """Return what pruning does to a treebank with heads.
+
+        Parameters
+        ----------
+        treebank : Treebank
+
+        Returns
+        -------
+        Pruned
+            The recall of gold arcs, the number of heads left for a word, and the share of arcs left.
+        """
         return self.model_.pruned(self._encoded(treebank), treebank.trees)
 
     def certified(self, X: Sentences) -> float:
-        """Return the share of sentences whose predicted tree is proved to be the best one; 1 in first order."""
+        """Return the share of sentences whose predicted tree is proved to be the best one.
+
+        Parameters
+        ----------
+        X
+            Sentences, as for `predict`.
+
+        Returns
+        -------
+        float
+            1 in first order, where the search is exact.
+        """
         self._check_fitted()
         problem = self._encoded(treebank_from(X, heads=None))
         return self.model_.certified_share(problem, self._weights, self.n_jobs)

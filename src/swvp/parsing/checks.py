@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from swvp.errors import InputError
 from swvp.io.table import CONLLU, Column, Table
+from swvp.types import Ints
 
 __all__ = ["Heads", "Ints", "check_ids", "check_ranges", "check_trees", "heads_of", "positions", "sizes"]
 
-Ints = NDArray[np.int64]
 Heads = NDArray[np.int32]
 
 NUMBER = re.compile(r"[0-9]{1,9}")

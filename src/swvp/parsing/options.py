@@ -127,7 +127,13 @@ class ParserOptions(TrainingOptions):
         return bool(getattr(self, "one_root_", True) if self.one_root is None else self.one_root)
 
     def check(self) -> UpdateRule:
-        """Return the update rule; raise InputError if an option is wrong whatever the data are."""
+        """Raise InputError if an option is wrong whatever the data are.
+
+        Returns
+        -------
+        UpdateRule
+            The rule with the parts that were given separately.
+        """
         model_class = self.model_class
         rule = self._rule()
         check_structure(rule, model_class.structure)

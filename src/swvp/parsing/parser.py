@@ -145,9 +145,21 @@ class Parser(ParserOptions, ParserAnalysis):
         return self
 
     def start(self, treebank: Treebank, dev: Treebank | None = None, *, warm_start: bool = False) -> Training:
-        """Return the training of the first stage, trees, to be run; then call `finish`.
+        """Start the first stage, trees.
 
-        With `warm_start` it continues from the weights of a fitted parser.
+        Parameters
+        ----------
+        treebank : Treebank
+            The training trees.
+        dev : Treebank, optional
+            The dev set.
+        warm_start : bool
+            Continue from the weights of a fitted parser.
+
+        Returns
+        -------
+        Training
+            Call its `run`, then `finish` of the parser.
         """
         rule, heads = self.check(), treebank.trees
         size, exact = int(self.hashed or EXACT_SIZE), self.hashed is None
@@ -183,20 +195,51 @@ class Parser(ParserOptions, ParserAnalysis):
         return training
 
     def finish(self, training: Training) -> Self:
-        """Use the weights and the history of a training of trees."""
+        """Use the weights and the history of the first stage.
+
+        Parameters
+        ----------
+        training : Training
+
+        Returns
+        -------
+        self
+        """
         self._use_weights(training.result(), training)
         self._take_passes(training)
         self._training = self._label_training = None
         return self
 
     def start_labels(self, treebank: Treebank, dev: Treebank | None = None) -> Training:
-        """Return the training of the second stage, labels of gold trees, to be run; then call `finish_labels`."""
+        """Start the second stage, the labels of gold trees.
+
+        Parameters
+        ----------
+        treebank : Treebank
+            The training trees with labels.
+        dev : Treebank, optional
+            The dev set.
+
+        Returns
+        -------
+        Training
+            Call its `run`, then `finish_labels` of the parser.
+        """
         self.labeller_ = Labeller()
         dev = dev if dev is not None and dev.labelled else None
         return self.labeller_.start(treebank, dev, rule=label_rule(), average=True, orders=generator(self.random_state))
 
     def finish_labels(self, training: Training) -> Self:
-        """Use the weights and the history of a training of labels."""
+        """Use the weights and the history of the second stage.
+
+        Parameters
+        ----------
+        training : Training
+
+        Returns
+        -------
+        self
+        """
         assert self.labeller_ is not None
         self.labeller_.finish(training)
         self.label_history_, self.label_dev_scores_ = training.history, training.scores
@@ -222,7 +265,18 @@ class Parser(ParserOptions, ParserAnalysis):
         return trees_of(treebank, *self.predict_trees(treebank))
 
     def predict_trees(self, treebank: Treebank) -> tuple[Heads, Column | None]:
-        """Predict the heads of all words of a treebank, and the labels of their arcs if labels were learnt."""
+        """Predict the heads of all words of a treebank, and the labels of their arcs.
+
+        Parameters
+        ----------
+        treebank : Treebank
+
+        Returns
+        -------
+        heads : ndarray of int32
+        labels : Column or None
+            None if labels were not learnt.
+        """
         self._check_fitted()
         heads = self._predict_heads(self._encoded(treebank), self._weights)
         return heads, self._labels(treebank, heads)

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from swvp.errors import InputError, unknown_name
 from swvp.io.table import Column
 
-__all__ = ["EMPTY", "FIELDS", "Columns", "as_columns", "as_heads", "as_labels", "check_lists", "offsets_of"]
-
-Columns = tuple[Column, Column, Column, Column, Column]
+__all__ = ["EMPTY", "FIELDS", "as_columns", "as_heads", "as_labels", "check_lists", "offsets_of"]
 
 FIELDS = ("word", "lemma", "upos", "xpos", "feats")
 EMPTY = "_"
@@ -40,7 +38,7 @@ def column_of(strings: Iterable[str]) -> Column:
     return Column(list(number), ids)
 
 
-def as_columns(sentences: Any) -> Columns:
+def as_columns(sentences: Any) -> tuple[Column, Column, Column, Column, Column]:
     """Return the five columns of all words; a field that a token does not have is _."""
     check_lists("the sentences", sentences, "sentences")
     rows = []

@@ -122,7 +122,13 @@ class Treebank:
         return self.heads
 
     def columns(self) -> dict[str, Column]:
-        """Return the columns by the names that templates use."""
+        """Return the columns by the names that templates use.
+
+        Returns
+        -------
+        dict
+            word, lemma, pos, tag and feats.
+        """
         names = ("word", "lemma", "pos", "tag", "feats")
         return dict(zip(names, (self.words, self.lemmas, self.upos, self.xpos, self.feats), strict=True))
 
@@ -146,29 +152,71 @@ class Treebank:
         return int(np.count_nonzero(np.add.reduceat(self.trees == 0, self.offsets[:-1], dtype=np.int64) > 1))
 
     def sentence(self, number: int) -> slice:
-        """Return the slice of the words of a sentence; sentences are numbered from 0."""
+        """Return where the words of a sentence are in the columns.
+
+        Parameters
+        ----------
+        number : int
+            The number of the sentence, from 0.
+
+        Returns
+        -------
+        slice
+        """
         return slice(int(self.offsets[number]), int(self.offsets[number + 1]))
 
     def place(self, token: int) -> str:
-        """Return where a token is, for messages: file and line, or sentence (from 0) and position in it (from 1)."""
+        """Return where a token is, for messages.
+
+        Parameters
+        ----------
+        token : int
+            The number of the token in the columns, from 0.
+
+        Returns
+        -------
+        str
+            File and line; without a file the sentence, from 0, and the position in it, from 1.
+        """
         if self.table is not None:
             return self.table.place(token)
         sentence = int(np.searchsorted(self.offsets, token, side="right")) - 1
         return f"sentence {sentence}, token {token - int(self.offsets[sentence]) + 1}"
 
     def nonprojective_arcs(self) -> NDArray[np.bool_]:
-        """Return for each word whether the arc from its head is non-projective."""
+        """Return which arcs are non-projective.
+
+        Returns
+        -------
+        ndarray of bool
+            For each word, whether the arc from its head is non-projective.
+        """
         return non_projective_arcs(self.trees, self.offsets)  # type: ignore[no-any-return]
 
     def nonprojective_trees(self) -> int:
-        """Return the number of trees with a non-projective arc."""
+        """Return the number of trees with a non-projective arc.
+
+        Returns
+        -------
+        int
+        """
         return int(np.count_nonzero(np.logical_or.reduceat(self.nonprojective_arcs(), self.offsets[:-1])))
 
     not_projective = nonprojective_arcs
     non_projective = nonprojective_trees
 
     def with_trees(self, heads: Heads, labels: Column | None) -> Treebank:
-        """Return the same words with other trees, which are not checked."""
+        """Return the same words with other trees, which are not checked.
+
+        Parameters
+        ----------
+        heads : ndarray of int32
+        labels : Column or None
+
+        Returns
+        -------
+        Treebank
+        """
         return replace(self, heads=heads, labels=labels)
 
     def select(self, sentences: Ints) -> Treebank:
