@@ -108,6 +108,7 @@ def load_results(path: str | Path) -> Results:
     Returns
     -------
     SyntheticResults or ParsingResults
+        As `run_synthetic` or `run_parsing` returned them.
 
     Raises
     ------

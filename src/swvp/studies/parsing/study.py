@@ -50,7 +50,9 @@ class ParsingResults:
     Attributes
     ----------
     settings : ParsingSettings
+        What was run.
     treebanks : list of TreebankSizes
+        The sizes of each treebank.
     runs : list of Run
         Every training, in the order of `trainings(settings)`.
     header : dict
@@ -137,6 +139,7 @@ def run_parsing(
     Returns
     -------
     ParsingResults
+        Every training and its scores.
 
     Raises
     ------

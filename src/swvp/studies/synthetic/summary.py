@@ -151,6 +151,16 @@ def summarise_synthetic(results: SyntheticResults) -> list[SetupSummary]:
     -------
     list of SetupSummary
         One per setup.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from swvp.studies import SyntheticSettings, run_synthetic
+    >>> settings = SyntheticSettings(setups=(1,), datasets=1, sizes=(50, 20, 20), epochs=2, rules=("csp",))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     (setup,) = summarise_synthetic(run_synthetic(settings, folder))
+    >>> setup.ceiling > setup.rules[0].last.mean
+    True
     """
     settings = results.settings
     summaries = []
