@@ -24,7 +24,7 @@ from swvp.studies.parsing import plots
 from swvp.studies.parsing.settings import ParsingSettings
 from swvp.studies.parsing.study import ParsingResults
 from swvp.studies.parsing.summary import PAPER, summarise_parsing
-from swvp.studies.parsing.tables import print_tables
+from swvp.studies.parsing.terminal import print_tables
 from swvp.studies.parsing.treebanks import find_treebanks
 from swvp.studies.parsing.words import CHOICES
 

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from helpers.pages import Page
 from swvp.cli import app
+from swvp.studies.common.figures import looks
 from swvp.studies.common.words import points
 from swvp.studies.synthetic import page as html
 from swvp.studies.synthetic import plots
@@ -128,10 +129,10 @@ def test_the_tables_show_every_number_of_the_summary(real, page):
                     row for row in rows if row[:2] == [rule.rule, f"{100 * tuned.mean:.2f} ({100 * tuned.std:.2f})"]
                 )
                 counts = [tuned.wins, tuned.generalised, tuned.dev_only_wins]
-                for count, cell in zip(counts, row[3:6], strict=True):
+                for count, cell in zip(counts, row[4:7], strict=True):
                     assert cell in ("–", f"{count}/2")
-                assert row[6] == ("–" if tuned.p_value is None else f"{tuned.p_value:.3f}")
-                assert row[7:9] == [f"{100 * tuned.back_off_rate:.1f} %", f"{100 * tuned.condition_2_rate:.1f} %"]
+                assert row[7] == ("–" if tuned.p_value is None else f"{tuned.p_value:.3f}")
+                assert row[8:10] == [f"{100 * tuned.back_off_rate:.1f} %", f"{100 * tuned.condition_2_rate:.1f} %"]
         assert ["Bayes ceiling", f"{100 * summary.ceiling:.2f} ({100 * summary.ceiling_std:.2f})", "", ""] in rows
 
 
@@ -150,6 +151,16 @@ def test_the_papers_numbers_stand_beside_the_last_weights(undrawn):
 def test_untuned_is_the_mean_over_beta(undrawn):
     rows = Page(render(study({"csp": 0.7, "a-wm": 0.8}))).rows
     assert next(row for row in rows if row[0] == "a-wm")[1:3] == ["80.05 (0.07)", "79.05"]
+
+
+def test_by_others_is_the_accuracy_with_beta_chosen_on_the_other_datasets(undrawn):
+    rows = Page(render(study({"csp": 0.7, "a-wm": 0.8}))).rows
+    assert next(row for row in rows if row[0] == "a-wm")[3] == "80.05"  # the first β is the best on all of them
+
+
+def test_the_summary_says_how_much_of_the_tuning_gain_is_chance():
+    text = said(study({"csp": 0.7, "a-wm": 0.8, "b-wm": 0.75}), "How much of the tuning gain is chance")
+    assert "mean over the rules: in setup 1 +1.00 and +1.00. The difference" in text
 
 
 def test_the_best_accuracy_of_each_kind_of_weights_is_bold(undrawn):
@@ -286,8 +297,8 @@ def test_rates_are_shares_of_all_updates():
 
 
 def test_rules_differ_in_colour_or_marker():
-    looks = plots.looks(["csp", *(f"rule {n}" for n in range(30)), CONTROL])
-    assert len(set(looks.values())) == 32
+    pairs = looks(["csp", *(f"rule {n}" for n in range(30)), CONTROL])
+    assert len(set(pairs.values())) == 32
 
 
 def test_a_rule_has_one_colour_in_all_figures():
@@ -298,12 +309,7 @@ def test_a_rule_has_one_colour_in_all_figures():
         *(draw(results, summary) for draw in (plots.beta_curves, plots.learning_curves)),
     )
     colours = [{line.get_color() for line in figure.axes[0].lines} - {plots.GREY} for figure in drawn]
-    assert (
-        colours[0]
-        == colours[1]
-        == colours[2]
-        == {look.colour for look in plots.looks(["csp", "a-wm", "b-wm"]).values()}
-    )
+    assert colours[0] == colours[1] == colours[2] == {look.colour for look in looks(["csp", "a-wm", "b-wm"]).values()}
 
 
 def test_few_datasets_are_noted_as_too_few_for_the_test(undrawn):

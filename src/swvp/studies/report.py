@@ -59,7 +59,7 @@ def study_called(name: str) -> Study:
         from swvp.studies.parsing.study import ParsingResults, run_parsing
         from swvp.studies.parsing.study import trainings as parsing_trainings
         from swvp.studies.parsing.summary import summarise_parsing
-        from swvp.studies.parsing.tables import print_tables as print_parsing
+        from swvp.studies.parsing.terminal import print_tables as print_parsing
 
         return Study(
             run_parsing, parsing_trainings, summarise_parsing, render_parsing, print_parsing, ParsingResults.from_json
@@ -108,6 +108,7 @@ def load_results(path: str | Path) -> Results:
     Returns
     -------
     SyntheticResults or ParsingResults
+        As `run_synthetic` or `run_parsing` returned them.
 
     Raises
     ------

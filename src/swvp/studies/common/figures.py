@@ -1,11 +1,11 @@
-"""Owns what the figures of all studies share: their style, the look of each rule, and SVG."""
+"""What the figures of all studies share: their style, the look of each rule, and SVG."""
 
 from __future__ import annotations
 
 import functools
 import io
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import matplotlib.style
@@ -53,14 +53,14 @@ drawing = threading.RLock()
 
 
 class Look(NamedTuple):
-    """How a rule looks in every figure."""
+    """The colour and the marker of a rule, the same in every figure."""
 
     colour: str
     marker: str
 
 
 def styled(draw: Callable[P, T]) -> Callable[P, T]:
-    """Draw in the style of the report, whatever the user's; the style is global in matplotlib, hence the lock."""
+    """Make a function draw in the style of the report. The style is global in matplotlib, hence the lock."""
 
     @functools.wraps(draw)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -71,7 +71,7 @@ def styled(draw: Callable[P, T]) -> Callable[P, T]:
 
 
 def looks(rules: Sequence[str]) -> dict[str, Look]:
-    """A colour and a marker for each rule; a pair comes back only after 35 rules."""
+    """Return a colour and a marker for each rule; up to 35 rules have different pairs."""
     others = [rule for rule in rules if rule not in LOOKS]
     pairs = {rule: (COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]) for k, rule in enumerate(others)}
     return {rule: Look(*{**LOOKS, **pairs}[rule]) for rule in rules}
@@ -79,7 +79,7 @@ def looks(rules: Sequence[str]) -> dict[str, Look]:
 
 @styled
 def svg(figure: Figure) -> bytes:
-    """The figure as SVG, the same bytes for the same figure."""
+    """Return a figure as SVG; the same figure gives the same bytes."""
     file = io.BytesIO()
     figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     return file.getvalue()
@@ -87,21 +87,24 @@ def svg(figure: Figure) -> bytes:
 
 @styled
 def swatch(**line: Any) -> Figure:
-    """A short piece of a line, for a legend."""
+    """Draw a short piece of a line, for a legend."""
     figure = Figure(figsize=(0.36, 0.16))
     figure.set_layout_engine("none")
     figure.add_artist(Line2D([0.05, 0.5, 0.95], [0.5, 0.5, 0.5], markevery=[1], **line))
     return figure
 
 
-def draw_by_beta(axes: Axes, groups: Any, values: list[float], look: Look, *, linestyle: Any, marked: bool) -> None:
-    if None in groups:
-        axes.axhline(values[0], color=look.colour, linestyle=linestyle)
+def draw_by_beta(axes: Axes, values: Mapping[float | None, float], look: Look, *, linestyle: Any, marked: bool) -> None:
+    """Draw values by β as a line, or the value of a rule without β as a horizontal line."""
+    if None in values:
+        axes.axhline(values[None], color=look.colour, linestyle=linestyle)
         return
-    line = axes.plot(list(groups), values, color=look.colour, linestyle=linestyle, alpha=1 if marked else 0.75)[0]
-    if marked or len(groups) == 1:
+    betas, heights = [beta for beta in values if beta is not None], list(values.values())
+    line = axes.plot(betas, heights, color=look.colour, linestyle=linestyle, alpha=1 if marked else 0.75)[0]
+    if marked or len(values) == 1:
         line.set(marker=look.marker, markerfacecolor=look.colour if marked else "white")
 
 
 def short(name: str) -> str:
+    """Return a name that fits beside an axis."""
     return name if len(name) <= 24 else f"{name[:23]}…"

@@ -24,7 +24,7 @@ LOOKS = {
 
 @styled
 def gains(summary: OrderSummary) -> Figure:
-    """The gain over CSP of B-WM, the best SWVP rule and the best rival: a row for each treebank, with its interval."""
+    """Draw the gains of B-WM, the best SWVP rule and the best rival over CSP, with intervals: a row per treebank."""
     columns = [column for column in ("b_wm", "best", "rival") if (column, "csp") in summary.overall]
     rows = [(treebank.treebank, treebank.compared) for treebank in summary.treebanks]
     if len(rows) > 1:
@@ -51,7 +51,7 @@ def gains(summary: OrderSummary) -> Figure:
 
 @styled
 def by_length(summary: OrderSummary, treebank: TreebankSummary, lengths: str) -> Figure:
-    """UAS in groups of words (above), and the gains over CSP (below); `lengths` is a field of a run."""
+    """Draw UAS in groups of words (above), and the gains over CSP (below); `lengths` is a field of a run."""
 
     def groups_of(run: Run) -> dict[str, Share]:
         groups: dict[str, Share] = getattr(run, lengths)
@@ -89,7 +89,7 @@ def tuned_rules(results: ParsingResults) -> list[str]:
 
 @styled
 def beta_curves(results: ParsingResults, summary: OrderSummary, treebank: TreebankSummary) -> Figure:
-    """UAS by β, a line for each rule: test solid, dev dashed; CSP is a horizontal line."""
+    """Draw UAS by β, a line for each rule: test solid, dev dashed; CSP is a horizontal line."""
     figure = Figure(figsize=(WIDTH, 2.7))
     axes = figure.subplots()
     runs = results.of(treebank.treebank, summary.order)
@@ -98,8 +98,8 @@ def beta_curves(results: ParsingResults, summary: OrderSummary, treebank: Treeba
         devs = tests if tests[0].dev is not None else [run for run in runs if run.rule == REST]
         dev_scores = {run.beta: 100 * run.dev_uas for run in devs}
         test_scores = {run.beta: 100 * run.uas for run in tests}
-        draw_by_beta(axes, dev_scores, list(dev_scores.values()), look, linestyle=DEV, marked=False)
-        draw_by_beta(axes, test_scores, list(test_scores.values()), look, linestyle="solid", marked=True)
+        draw_by_beta(axes, dev_scores, look, linestyle=DEV, marked=False)
+        draw_by_beta(axes, test_scores, look, linestyle="solid", marked=True)
     tries = csp_tries(results, treebank.treebank, summary.order)
     if len(tries) > 1:
         axes.axhspan(100 * min(tries), 100 * max(tries), color=GREY, alpha=0.13, linewidth=0)

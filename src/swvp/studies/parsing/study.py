@@ -11,7 +11,7 @@ trainings, each on another random order of the sentences, and chooses the best o
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -50,7 +50,9 @@ class ParsingResults:
     Attributes
     ----------
     settings : ParsingSettings
+        What was run.
     treebanks : list of TreebankSizes
+        The sizes of each treebank.
     runs : list of Run
         Every training, in the order of `trainings(settings)`.
     header : dict
@@ -137,6 +139,7 @@ def run_parsing(
     Returns
     -------
     ParsingResults
+        Every training and its scores.
 
     Raises
     ------
@@ -144,6 +147,22 @@ def run_parsing(
         If a treebank cannot be read, or the folder holds another study's results or cannot be written.
     """
     check_jobs(jobs)
+    data = data_reader(settings)
+
+    def train(training: Training, stopped: threading.Event) -> Run | None:
+        options = ParserOptions.of(settings, training.order)
+        return train_once(options, data(training.treebank), training, stopped)
+
+    names = [source.name for source in settings.treebanks]
+    treebanks = [sizes_of(name, data(name)) for name in names]  # reads all before anything is trained
+    header = settings.to_json()
+    journal = Journal(Path(folder), header, read=Run.from_json, fresh=fresh)
+    runs = finish(trainings(settings), train, journal, jobs=jobs, progress=progress)
+    return ParsingResults(settings, treebanks, runs, header)
+
+
+def data_reader(settings: ParsingSettings) -> Callable[[str], Data]:
+    """Return a function that reads a treebank by its name, once for all threads."""
     sources = {source.name: source for source in settings.treebanks}
     lock = threading.Lock()
 
@@ -157,19 +176,11 @@ def run_parsing(
             seed=settings.seed,
         )
 
-    def data(name: str) -> Data:
+    def read_once(name: str) -> Data:
         with lock:
             return read(name)
 
-    def train(training: Training, stopped: threading.Event) -> Run | None:
-        options = ParserOptions.of(settings, training.order)
-        return train_once(options, data(training.treebank), training, stopped)
-
-    treebanks = [sizes_of(name, data(name)) for name in sources]  # reads all before anything is trained
-    header = settings.to_json()
-    journal = Journal(Path(folder), header, read=Run.from_json, fresh=fresh)
-    runs = finish(trainings(settings), train, journal, jobs=jobs, progress=progress)
-    return ParsingResults(settings, treebanks, runs, header)
+    return read_once
 
 
 def sizes_of(name: str, data: Data) -> TreebankSizes:

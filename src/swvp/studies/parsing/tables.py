@@ -1,4 +1,4 @@
-"""The tables of the parsing study, on the page and in the terminal: a new column is one entry here.
+"""The tables of the parsing study, for the page and the terminal: a new column is one entry here.
 
 With several treebanks a table has a row for each. With a single one, the orders or the comparisons are the rows.
 """
@@ -8,54 +8,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from swvp.evaluation.paired import Tested
-from swvp.studies.common.tables import Cell, Column, new_table, page_cells, styled_text, terminal_cells
+from swvp.studies.common.tables import Cell, Column, page_cells
 from swvp.studies.common.words import NONE, SIGNIFICANT, p_text, percent, percent_text, signed
 from swvp.studies.parsing.runs import Run
-from swvp.studies.parsing.settings import CONTROL, CSP, REST
+from swvp.studies.parsing.settings import CSP
 from swvp.studies.parsing.summary import (
     COLUMNS,
     COMPARISONS,
-    PAPER,
-    PAPER_AVERAGE,
     OrderSummary,
     RuleSummary,
     TreebankSummary,
     rate,
 )
-from swvp.studies.parsing.words import ORDERS, same_model
+from swvp.studies.parsing.words import ORDERS
 
 __all__ = [
     "RULE_COLUMNS",
+    "TEST_COLUMNS",
+    "Comparison",
     "GainRow",
     "PageRow",
     "PageTable",
+    "comparison",
     "comparison_tables",
+    "comparisons",
     "gain_table",
-    "print_tables",
+    "rule_columns",
     "rule_table",
+    "score_rows",
     "score_tables",
 ]
 
 UPPER_BOUND = "test"
 """The column that is never bold: β is chosen on the test set."""
-
-EXPLANATION = (
-    "Test UAS in percent, with punctuation. B-WM: β is chosen on the dev set. Top B-WM: the best on the test set of "
-    "those within 0.1 points of the best on the dev set. Test B-WM: the best on the test set, an upper bound. Best "
-    "SWVP and best rival: the best on the dev set of the rules with sub-structures, and of those without (CSP and "
-    "MIRA, also with margins and other orders of the sentences)."
-)
-WON_LOST = "won-lost: treebanks with a higher and with a lower UAS than CSP."
-TESTS = (
-    "gain: test UAS of the first less that of the second, in points; p: paired permutation test over sentences. The "
-    "tests are about other sentences, not about other languages or orders of training."
-)
-HOLM = "Holm: p corrected for the number of treebanks; all: mean over the treebanks, sentences swapped within each."
 
 
 class PageRow(NamedTuple):
@@ -141,8 +127,8 @@ def interval_text(interval: tuple[float, float]) -> str:
 
 
 TEST_COLUMNS: dict[str, Column[Comparison]] = {
-    "first": Column(heading="First", value=lambda row: row.first and row.first.name, page=str),
-    "second": Column(heading="Second", value=lambda row: row.second and row.second.name, page=str),
+    "first": Column(heading="First", value=lambda row: row.first.name if row.first else "", page=str),
+    "second": Column(heading="Second", value=lambda row: row.second.name if row.second else "", page=str),
     "gain": Column(heading="Gain", short="gain", value=lambda row: row.tested.difference, page=signed, terminal=signed),
     "interval": Column(
         heading="95 % interval",
@@ -163,6 +149,7 @@ TEST_COLUMNS: dict[str, Column[Comparison]] = {
 
 
 def comparison(name: str, treebank: TreebankSummary, pair: tuple[str, str]) -> Comparison:
+    """Return the comparison of two columns on a treebank."""
     first, second = pair
     return Comparison(name, treebank.runs[first], treebank.runs[second], treebank.compared[pair])
 
@@ -336,137 +323,3 @@ def gain_table(summary: OrderSummary) -> list[GainRow]:
             cells.append(GainCell(text, "" if run.beta is None else f"β {run.beta:g}"))
         rows.append(GainRow(rule.name, cells, style_of(rule)))
     return rows
-
-
-# The terminal
-
-
-def print_tables(console: Console, summaries: Sequence[OrderSummary]) -> None:
-    """Print Table 2, all rules and the tests, at most 80 columns wide."""
-    several = len(summaries[0].treebanks) > 1
-    for table in terminal_scores(summaries):
-        console.print()
-        console.print(table)
-    for summary in summaries:
-        console.print()
-        console.print(terminal_rules(summary))
-        console.print(pruning(summary), style="dim")
-        if same := [treebank for treebank in summary.treebanks if treebank.best_is_rival]:
-            console.print(f"Best SWVP and best rival: {same_model(same)}", style="dim")
-    console.print()
-    console.print(f"{EXPLANATION} {WON_LOST}" if several else EXPLANATION, style="dim")
-    for summary in summaries:
-        for test in terminal_comparisons(summary):
-            console.print()
-            console.print(test)
-        if not several:
-            console.print(chosen_rules(summary.treebanks[0]), style="dim")
-    console.print()
-    console.print(f"{TESTS} {HOLM}" if several else TESTS, style="dim")
-    if summaries[0].rule(CONTROL):
-        text = f"{CONTROL}: CSP with as many trainings as a tuned rule, on random orders of the sentences."
-        console.print(text, style="dim")
-    if summaries[0].rule(REST):
-        text = f"{REST}: CSP without the sampled dev sentences, like all other rules; csp is trained on them too."
-        console.print(text, style="dim")
-
-
-def cut(name: str, longest: int = 16) -> str:
-    return name if len(name) <= longest else name[: longest - 1] + "…"
-
-
-def terminal_scores(summaries: Sequence[OrderSummary]) -> list[Table]:
-    """Return Table 2 with the paper's averages below."""
-    headings = ["", *(name.replace(" ", "\n") for name in COLUMNS.values())]
-    if len(summaries[0].treebanks) == 1:
-        (table,) = score_tables(summaries)
-        scores = new_table(table.title, headings)
-        add_rows(scores, table.rows)
-        for summary in summaries:
-            add_paper(scores, summary.order, f"paper, order {summary.order}")
-        return [scores]
-    tables = []
-    for summary in summaries:
-        scores = new_table(f"{ORDERS[summary.order]} order", headings)
-        *treebanks, average, won_lost = score_rows(summary, dash="-")
-        add_rows(scores, [*treebanks, average._replace(name="average"), won_lost._replace(name="won-lost")])
-        add_paper(scores, summary.order, f"paper, {len(PAPER[summary.order])} banks")
-        tables.append(scores)
-    return tables
-
-
-def add_rows(table: Table, rows: Sequence[PageRow]) -> None:
-    for row in rows:
-        table.add_row(Text(cut(row.name)), *map(styled_text, row.cells))
-
-
-def add_paper(table: Table, order: int, name: str) -> None:
-    printed = [f"{value:.2f}" for value in PAPER_AVERAGE[order]]
-    table.add_row(name, *printed, *[""] * (len(COLUMNS) - len(printed)), style="dim")
-
-
-def terminal_rules(summary: OrderSummary) -> Table:
-    """Return the scores of all rules, and what happened in their training."""
-    columns = rule_columns(summary, in_terminal=True)
-    title = f"All rules, {ORDERS[summary.order].lower()} order, β tuned"
-    table = new_table(title, ["rule", *(column.short for column in columns)])
-    controls = [rule for rule in summary.rules if rule.is_control]
-    cells = zip(*(terminal_cells(column, summary.rules, unranked=controls) for column in columns), strict=True)
-    for rule, row in zip(summary.rules, cells, strict=True):
-        table.add_row(Text(rule.name), *map(styled_text, row))
-    return table
-
-
-def pruning(summary: OrderSummary) -> str:
-    """Return what pruning leaves, and how many trees are proved to be the best, over all rules."""
-    runs = [run for rule in summary.rules for run in rule.runs]
-    recall, heads, certified = (
-        sum(values) / len(runs)
-        for values in zip(*((run.pruning.recall, run.pruning.heads, run.certified) for run in runs), strict=True)
-    )
-    return (
-        f"pruning leaves {percent_text(recall)} % of the test arcs, {heads:.1f} heads per word; "
-        f"{percent_text(certified, 1)} % of the trees are proved to be the best"
-    )
-
-
-def terminal_comparisons(summary: OrderSummary) -> list[Table]:
-    """Return the tables of tests; the best rival is compared with CSP only on the page."""
-    order = f"{ORDERS[summary.order]} order"
-    pairs = [pair for pair in COMPARISONS if pair in summary.overall and pair != ("rival", "csp")]
-    if len(summary.treebanks) == 1:
-        rows = [
-            comparison(f"{COLUMNS[first]} − {COLUMNS[second]}", summary.treebanks[0], (first, second))
-            for first, second in pairs
-        ]
-        return [terminal_comparison(order, {}, rows, ["gain", "interval", "p"])] if rows else []
-    tables = []
-    for first, second in pairs:
-        rows = comparisons(summary, (first, second))
-        names = {COLUMNS[first]: [row.first for row in rows]}
-        if second != "csp":
-            names[COLUMNS[second]] = [row.second for row in rows]
-        title = f"{order}: {COMPARISONS[first, second]}"
-        tables.append(terminal_comparison(title, names, rows, ["gain", "interval", "p", "holm"]))
-    return tables
-
-
-def terminal_comparison(
-    title: str, rules: dict[str, list[Run | None]], rows: Sequence[Comparison], names: Sequence[str]
-) -> Table:
-    """Return a table of tests; `rules` are columns with the rules that are compared."""
-    headings = ["", *rules, *(TEST_COLUMNS[name].short for name in names)]
-    table = new_table(title, headings, left=range(1 + len(rules)))
-    of_treebank, of_rule = (14, 11) if len(rules) > 1 else (22, 16)  # to fit into 80 columns
-    cells = [[Cell(cut(row.name, of_treebank)) for row in rows]]
-    cells += [[Cell("" if run is None else cut(run.name, of_rule)) for run in runs] for runs in rules.values()]
-    cells += [terminal_cells(TEST_COLUMNS[name], rows) for name in names]
-    for line in zip(*cells, strict=True):
-        table.add_row(*map(styled_text, line))
-    return table
-
-
-def chosen_rules(treebank: TreebankSummary) -> str:
-    """Return which rule is behind each column that is tested."""
-    runs = {COLUMNS[column]: treebank.runs[column] for column in ("b_wm", "best", "rival")}
-    return "; ".join(f"{title}: {run.name}" for title, run in runs.items() if run is not None)

@@ -77,6 +77,16 @@ def find_treebanks(arguments: Sequence[str]) -> tuple[Source, ...]:
     ------
     InputError
         If a file is missing or given twice.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for part in ("train", "test"):
+    ...         _ = Path(folder, f"el-{part}.conllu").write_text(part)
+    ...     (greek,) = find_treebanks([f"Greek={folder}"])
+    >>> greek.name, greek.train.name, greek.dev
+    ('Greek', 'el-train.conllu', None)
     """
     sources = [find_source(argument) for argument in arguments]
     names = [source.name for source in sources]

@@ -1,4 +1,4 @@
-"""Owns the synthetic data of section 6: hidden Markov models, samples from them, and the best accuracy possible."""
+"""The synthetic data of section 6: hidden Markov models, samples from them, and the best possible accuracy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class HMM:
 def permuted_hmm(
     transition: Sequence[float], emission: Sequence[float], labels: int, symbols: int, rng: np.random.Generator
 ) -> HMM:
-    """An HMM whose rows are independent random permutations of the two vectors, padded with 0 and scaled to sum 1.
+    """Return an HMM whose rows are independent random permutations of two vectors, padded with 0 and scaled to sum 1.
 
     The first label is uniform (section 6).
     """
@@ -38,7 +38,7 @@ def permuted_hmm(
 
 
 def sample(hmm: HMM, items: int, length: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """`items` sequences of observed symbols x and hidden labels y, each (items, length)."""
+    """Sample sequences: observed symbols x and hidden labels y, both of shape (items, length)."""
     y = np.empty((items, length), np.int64)
     y[:, 0] = draw(hmm.initial[None].repeat(items, 0), rng)
     for t in range(1, length):
@@ -48,7 +48,7 @@ def sample(hmm: HMM, items: int, length: int, rng: np.random.Generator) -> tuple
 
 
 def draw(probabilities: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """One index per row, with that row's probabilities."""
+    """Draw an index for each row, with the probabilities of that row."""
     cumulative = probabilities.cumsum(1)
     cumulative[:, -1] = np.inf  # rounding must not leave a gap at the end
     index: NDArray[np.int64] = (rng.random((len(probabilities), 1)) >= cumulative).sum(1)
@@ -56,7 +56,7 @@ def draw(probabilities: NDArray[np.float64], rng: np.random.Generator) -> NDArra
 
 
 def posterior_decode(hmm: HMM, x: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """argmax_y P(y_t | x) and its probability at every position, by forward–backward on the true HMM.
+    """Return argmax_y P(y_t | x) and its probability at every position, by forward–backward on the true HMM.
 
     No predictor has a higher expected accuracy per position: this is the Bayes ceiling of the study.
     """

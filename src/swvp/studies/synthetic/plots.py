@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from swvp.studies.common.figures import DEV, GREY, WIDTH, Look, draw_by_beta, looks, short, styled, svg, swatch
+from swvp.studies.common.figures import DEV, GREY, WIDTH, Look, draw_by_beta, looks, short, styled
 from swvp.studies.common.words import between
 from swvp.studies.synthetic.settings import CONTROL
 from swvp.studies.synthetic.study import WEIGHTS, Run, SyntheticResults
@@ -22,12 +22,8 @@ __all__ = [
     "KEYS",
     "accuracies",
     "beta_curves",
-    "finals",
     "learning_curves",
-    "looks",
     "rates",
-    "svg",
-    "swatch",
 ]
 
 KEYS: dict[str, dict[str, Any]] = {
@@ -43,7 +39,7 @@ KEYS: dict[str, dict[str, Any]] = {
 
 @styled
 def accuracies(summary: SetupSummary) -> Figure:
-    """One row per rule: last weights (filled) and averaged (open), ± std; the paper's number; the ceiling."""
+    """Draw a row per rule: last weights (filled) and averaged (open), ± std; the paper's number; the ceiling."""
     rules = summary.rules
     look = looks([rule.rule for rule in rules])
     far = outside(summary)
@@ -79,14 +75,14 @@ def accuracies(summary: SetupSummary) -> Figure:
 
 @styled
 def beta_curves(results: SyntheticResults, summary: SetupSummary) -> Figure:
-    """Accuracy by β, mean over the datasets: test solid, dev dashed; a rule without β, as CSP, is a level line."""
+    """Draw accuracy by β, mean over the datasets: test solid, dev dashed; rules without β are horizontal lines."""
     figure, panels = stacked(summary, [f"{kind} weights" for kind in WEIGHTS])
     for axes, kind in zip(panels, WEIGHTS, strict=True):
         errors = []
         for look, groups in rules_by_beta(results, summary):
             for part, line in (("dev", DEV), ("test", "solid")):
-                values = [finals(runs, kind, part).mean() for runs in groups.values()]
-                draw_by_beta(axes, groups, values, look, linestyle=line, marked=part == "test")
+                values = {beta: finals(runs, kind, part).mean() for beta, runs in groups.items()}
+                draw_by_beta(axes, values, look, linestyle=line, marked=part == "test")
             errors += [std(list(finals(runs, kind, "test"))) / len(runs) ** 0.5 for runs in groups.values()]
         if summary.datasets > 1:
             axes.set_title(f"s.e. ± {np.median(errors):.1f}", loc="right", fontweight="normal", color=GREY)
@@ -97,7 +93,7 @@ def beta_curves(results: SyntheticResults, summary: SetupSummary) -> Figure:
 
 @styled
 def learning_curves(results: SyntheticResults, summary: SetupSummary) -> Figure:
-    """Test accuracy after each epoch of the chosen runs, mean over the datasets; a converged run stays level."""
+    """Draw the test accuracy of the chosen runs by epoch, mean over the datasets; a converged run stays level."""
     figure, panels = stacked(summary, [f"{kind} weights" for kind in WEIGHTS])
     look = looks([rule.rule for rule in summary.rules])
     for axes, kind in zip(panels, WEIGHTS, strict=True):
@@ -119,12 +115,12 @@ def learning_curves(results: SyntheticResults, summary: SetupSummary) -> Figure:
 
 @styled
 def rates(results: SyntheticResults, summary: SetupSummary) -> Figure:
-    """How many of all updates were back-offs to CSP, and how many failed γ condition (2), by β."""
+    """Draw the shares of updates that backed off to CSP, and that failed γ condition (2), by β."""
     figure, panels = stacked(summary, ["back-off", "condition (2) failed"])
     for axes, count in zip(panels, ("back_offs", "condition_2_failures"), strict=True):
         for look, groups in rules_by_beta(results, summary)[1:]:
-            values = [share(runs, count) for runs in groups.values()]
-            draw_by_beta(axes, groups, values, look, linestyle="solid", marked=True)
+            values = {beta: share(runs, count) for beta, runs in groups.items()}
+            draw_by_beta(axes, values, look, linestyle="solid", marked=True)
         top = max(1.0, axes.dataLim.y1)
         axes.set_ylim(-0.04 * top, 1.08 * top)
         axes.set_ylabel("% of updates")
@@ -141,7 +137,7 @@ def stacked(summary: SetupSummary, titles: Sequence[str]) -> tuple[Figure, Seque
 
 
 def rules_by_beta(results: SyntheticResults, summary: SetupSummary) -> list[tuple[Look, dict[float | None, list[Run]]]]:
-    """The look of each rule, CSP first and without the control, and its runs grouped by β, the smallest first."""
+    """Return the look of each rule, CSP first and without the control, and its runs by β, the smallest first."""
     rules = []
     for rule, look in looks([rule.rule for rule in summary.rules]).items():
         groups: dict[float | None, list[Run]] = {}
@@ -153,12 +149,12 @@ def rules_by_beta(results: SyntheticResults, summary: SetupSummary) -> list[tupl
 
 
 def finals(runs: Sequence[Run], kind: str, part: str) -> NDArray[np.float64]:
-    """The accuracies after the last epoch, in percent."""
+    """Return the accuracies after the last epoch, in percent."""
     return 100 * np.array([run.final(kind, part) for run in runs])
 
 
 def share(runs: Sequence[Run], count: str) -> float:
-    """Percent of the updates of all epochs."""
+    """Return a count in percent of the updates of all epochs."""
     counted, updates = (sum(run.total(key) for run in runs) for key in (count, "updates"))
     return float(100 * counted / max(updates, 1))
 

@@ -115,7 +115,9 @@ class SyntheticResults:
     Attributes
     ----------
     settings : SyntheticSettings
+        What was run.
     datasets : list of DatasetResult
+        The HMM and the Bayes ceiling of each dataset.
     runs : list of Run
         Every training, in the order of `trainings(settings)`.
     header : dict
@@ -265,6 +267,7 @@ def run_synthetic(
     Returns
     -------
     SyntheticResults
+        Every training and its accuracies.
 
     Raises
     ------

@@ -63,6 +63,17 @@ PAPER: dict[int, dict[str, PaperScores]] = {
 """Table 1 of the paper, by setup and rule."""
 
 
+class GainsOfChoosing(NamedTuple):
+    """What choosing a training gains over the mean of all, as shares of test accuracy.
+
+    `own`: chosen on each dataset's own dev set. `others`: chosen on the dev sets of all other datasets, where only a β
+    that is good for all of them gains something. The difference is the best of many draws of noise.
+    """
+
+    own: float
+    others: float
+
+
 @dataclass(frozen=True)
 class Tuned:
     """A rule with β tuned on the dev sets, with the last or the averaged weights.
@@ -75,6 +86,8 @@ class Tuned:
         The test accuracy of each dataset, as a share; `mean` and `std` are over the datasets.
     untuned : float or None
         The mean test accuracy over all β and datasets. None if there is only one training per dataset.
+    choosing : GainsOfChoosing or None
+        What choosing β gains over `untuned`. None for a single dataset too.
     wins : int or None
         On how many datasets the test accuracy is higher than CSP's. None for CSP itself.
     dev_only_wins : int or None
@@ -92,6 +105,7 @@ class Tuned:
     mean: float
     std: float
     untuned: float | None
+    choosing: GainsOfChoosing | None
     wins: int | None
     dev_only_wins: int | None
     generalised: int | None
@@ -137,6 +151,16 @@ def summarise_synthetic(results: SyntheticResults) -> list[SetupSummary]:
     -------
     list of SetupSummary
         One per setup.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from swvp.studies import SyntheticSettings, run_synthetic
+    >>> settings = SyntheticSettings(setups=(1,), datasets=1, sizes=(50, 20, 20), epochs=2, rules=("csp",))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     (setup,) = summarise_synthetic(run_synthetic(settings, folder))
+    >>> setup.ceiling > setup.rules[0].last.mean
+    True
     """
     settings = results.settings
     summaries = []
@@ -163,6 +187,7 @@ def tune(results: SyntheticResults, setup: int, rule: str, weights: str) -> Tune
         mean=float(np.mean(test)),
         std=std(test),
         untuned=float(np.mean([run.final(weights, "test") for run in runs])) if has_choice else None,
+        choosing=gains_of_choosing(results, setup, rule, weights),
         wins=None if csp is None else sum(is_better(chosen, csp, weights, "test")),
         dev_only_wins=None if csp is None else dev_only_wins(chosen, csp, weights),
         generalised=None if csp is None or not has_choice else generalised(runs, chosen, weights),
@@ -189,19 +214,10 @@ def generalised(runs: Sequence[Run], chosen: Sequence[Run], weights: str) -> int
     return sum(best[run.dataset] - run.final(weights, "test") <= CLOSE + 1e-12 for run in chosen)
 
 
-class GainsOfChoosing(NamedTuple):
-    """What choosing a training gains over the mean of all, as shares of test accuracy.
-
-    `own`: chosen on each dataset's own dev set. `others`: chosen on the dev sets of all other datasets, where only a β
-    that is good for all of them gains something. The difference is the best of many draws of noise.
-    """
-
-    own: float
-    others: float
-
-
-def gains_of_choosing(results: SyntheticResults, setup: int, rule: str) -> GainsOfChoosing | None:
-    """Return what choosing gains with the last weights; None with a single training or a single dataset."""
+def gains_of_choosing(
+    results: SyntheticResults, setup: int, rule: str, weights: str = "last"
+) -> GainsOfChoosing | None:
+    """Return what choosing a training gains; None with a single training or a single dataset."""
     runs = results.of(setup, rule)
     tries = sorted({(run.beta, run.order) for run in runs}, key=str)
     datasets = sorted({run.dataset for run in runs})
@@ -210,7 +226,7 @@ def gains_of_choosing(results: SyntheticResults, setup: int, rule: str) -> Gains
     dev, test = np.zeros((2, len(datasets), len(tries)))
     for run in runs:
         at = datasets.index(run.dataset), tries.index((run.beta, run.order))
-        dev[at], test[at] = run.final("last", "dev"), run.final("last", "test")
+        dev[at], test[at] = run.final(weights, "dev"), run.final(weights, "test")
     rows = np.arange(len(datasets))
     dev_of_others = dev.sum(axis=0) - dev
     own, others = (test[rows, scores.argmax(axis=1)].mean() - test.mean() for scores in (dev, dev_of_others))

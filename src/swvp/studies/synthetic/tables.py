@@ -57,6 +57,12 @@ def count(row: Row, name: str, p: float | None = None) -> Wins | None:
     return None if number is None else Wins(number, len(row.tuned.test), p)
 
 
+def tuned_on_others(row: Row) -> float | None:
+    """Return the accuracy with β chosen on the dev sets of the other datasets."""
+    tuned = row.tuned
+    return None if tuned.untuned is None or tuned.choosing is None else tuned.untuned + tuned.choosing.others
+
+
 def paper_count(row: Row, name: str) -> Wins | None:
     number: int | None = None if row.paper is None else getattr(row.paper, name)
     return None if number is None else Wins(number, PAPER_DATASETS)
@@ -108,6 +114,7 @@ OURS: dict[str, Column[Row]] = {
         rank=lambda spread: percent(spread.mean),
     ),
     "untuned": Column(heading="Untuned", value=lambda row: row.tuned.untuned, page=percent_text, rank=percent),
+    "others": Column(heading="By others", value=tuned_on_others, page=percent_text, rank=percent),
     "wins": Column(
         heading="Wins",
         value=lambda row: count(row, "wins", row.tuned.p_value),

@@ -18,7 +18,7 @@ from swvp.studies.common.words import (
 )
 from swvp.studies.synthetic.settings import CONTROL, SyntheticSettings
 from swvp.studies.synthetic.study import WEIGHTS, Run, SyntheticResults
-from swvp.studies.synthetic.summary import SetupSummary, Tuned, gains_of_choosing
+from swvp.studies.synthetic.summary import SetupSummary, Tuned
 
 __all__ = ["CHOICES", "convergence", "has_beta", "is_tuned", "notes", "outside", "rule_name", "words"]
 
@@ -71,7 +71,7 @@ def words(results: SyntheticResults, summaries: Sequence[SetupSummary]) -> Itera
     if is_tuned(results):
         yield "Tuning", tuning(settings, summaries)
         if settings.datasets > 1:
-            yield "How much of the tuning gain is chance", chance(results)
+            yield "How much of the tuning gain is chance", chance(summaries)
     if has_rules:
         yield "From dev to test", dev_only(summaries)
     yield "Convergence", convergence(results)
@@ -162,22 +162,34 @@ def untuned_wins(summary: SetupSummary) -> str:
     return f"{sum(gap > 0 for gap in gaps)} of {len(gaps)} in setup\u00a0{summary.setup}"
 
 
-def chance(results: SyntheticResults) -> str:
+def chance(summaries: Sequence[SetupSummary]) -> str:
     """Say how much of the gain of choosing β comes from a good β, and how much from many tries."""
     clauses = []
-    for setup in results.settings.setups:
-        parts = []
-        for rule in results.settings.names:
-            if (gains := gains_of_choosing(results, setup, rule)) is not None:
-                parts.append(f"{rule} {percent_text(gains.own)} ({percent_text(gains.others)})")
-        if parts:
-            clauses.append(f"in setup\u00a0{setup} {listed(parts)}")
+    for summary in summaries:
+        gains = [gains_as_printed(rule.last) for rule in summary.rules if rule.rule != CONTROL and rule.last.choosing]
+        clause = f"in setup\u00a0{summary.setup} {mean_gains(gains)}"
+        control = summary.rules[-1]
+        if control.rule == CONTROL and control.last.choosing:
+            clause += f" ({CONTROL}: {mean_gains([gains_as_printed(control.last)])})"
+        clauses.append(clause)
     return (
-        f"Choosing one of {counted(len(results.settings.betas), 'training')} on a dataset’s own dev set gains these "
-        "points of test accuracy over their mean, with last weights; in brackets the gain if the choice is made on the "
-        "dev sets of the other datasets, where only a β that is good for all of them helps: "
-        f"{'; '.join(clauses)}. The difference between the two numbers comes from trying often, not from a good β."
+        "What a rule gains over the mean of all β if β is chosen on a dataset’s own dev set, and what it gains if β is "
+        "chosen on the dev sets of the other datasets, where only a β that is good for all of them helps. In points of "
+        f"test accuracy with last weights, mean over the rules: {'; '.join(clauses)}. The difference between the two "
+        "numbers comes from trying often, not from a good β."
     )
+
+
+def gains_as_printed(tuned: Tuned) -> tuple[float, float]:
+    """Return the gains of choosing in points, from the printed accuracies."""
+    assert tuned.untuned is not None
+    assert tuned.choosing is not None
+    return points(tuned.mean, tuned.untuned), points(tuned.untuned + tuned.choosing.others, tuned.untuned)
+
+
+def mean_gains(gains: Sequence[tuple[float, float]]) -> str:
+    own, others = np.mean(gains, axis=0)
+    return f"{own:+.2f} and {others:+.2f}".replace("-", "−")
 
 
 def dev_only(summaries: Sequence[SetupSummary]) -> str:
