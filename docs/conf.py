@@ -2,7 +2,9 @@
 
 import importlib
 import inspect
+import itertools
 import re
+import textwrap
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,6 +29,8 @@ myst_links_external_new_tab = False
 exclude_patterns = ["data", "figures"]
 suppress_warnings = ["misc.highlighting_failure"]
 
+smartquotes = False
+
 html_theme = "furo"
 html_title = "swvp"
 html_static_path = ["_static"]
@@ -40,6 +44,8 @@ autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+ATTRIBUTES = "Its attributes"
+napoleon_custom_sections = [ATTRIBUTES]
 
 
 def visit_math(self: HTML5Translator, node: nodes.math) -> None:
@@ -53,14 +59,30 @@ def visit_math_block(self: HTML5Translator, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
+def attributes_as_list(lines: list[str]) -> None:
+    """Turn the section "Attributes" of a numpydoc docstring into a list, which needs no entries of the index."""
+    if "Attributes" not in lines:
+        return
+    start = lines.index("Attributes")
+    lines[start] = ATTRIBUTES
+    for number in range(start + 2, len(lines)):
+        match = re.fullmatch(r"([\w\\, ]+?) ?: (.*)", lines[number])
+        if number + 1 < len(lines) and lines[number + 1][:3] == "---":
+            return
+        if match:
+            lines[number] = f"* ``{match[1].replace(chr(92), '')}``: {match[2]}"
+        elif lines[number].startswith("    "):
+            lines[number] = lines[number][2:]
+
+
 def plain_text(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Turn `name` into a literal, and keep | and * of formulas from being read as reStructuredText."""
-    if what == "module":
-        lines.clear()  # a page of the site introduces the module
     for number, line in enumerate(lines):
         if not line.lstrip().startswith(">>>"):
             line = re.sub(r"(?<![`:\w])`([^`\n]+)`(?![`_])", r"``\1``", line)
-            lines[number] = re.sub(r"(?<![`\\*\w])([|*])(?=\w)|(?<=\w)([|*_])(?=[\s,.;:)]|$)", r"\\\1\2", line)
+            line = re.sub(r"(?<![`\\*\w])([|*])(?=\w)|(?<=\w)([|*])(?=[\s,.;:)]|$)", r"\\\1\2", line)
+            lines[number] = re.sub(r"(?<=\w)_(?=[\s,.;:)]|$)", r"\\_", line)
+    attributes_as_list(lines)
 
 
 def short_signature(
@@ -72,33 +94,51 @@ def short_signature(
     return signature, returns
 
 
+PUBLIC = [
+    "swvp",
+    "swvp.rules",
+    "swvp.theory",
+    "swvp.evaluation",
+    "swvp.features",
+    "swvp.io",
+    "swvp.structures",
+    "swvp.studies",
+]
+
+
 class PublicNames(SphinxDirective):
-    """Document the names in `__all__` of a module; a name of an earlier module is referred to."""
+    """Document the names in `__all__` of a module; a name that an earlier module has too is referred to."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        name = self.arguments[0]
-        module = importlib.import_module(name)
-        first_place = self.env.temp_data.setdefault("public names", {})
-        entries: list[str] = []
-        for public in sorted(getattr(module, "__all__", ()), key=lambda text: (text.isupper(), text.lower())):
-            value = getattr(module, public)
-            if inspect.ismodule(value):
-                continue
-            if public in first_place:
-                entries.append(f"`{public}`: see {first_place[public]}.\n")
-                continue
-            first_place[public] = f"`{name}.{public}`"
-            if inspect.isclass(value):
-                lines = f".. autoclass:: {name}.{public}\n   :members:"
-            elif callable(value):
-                lines = f".. autofunction:: {name}.{public}"
-            else:
-                items = ", ".join(f"``{item}``" for item in value if item)
-                lines = f".. py:data:: {name}.{public}\n\n   A {type(value).__name__} of {items}."
-            entries.append(f"```{{eval-rst}}\n{lines}\n```\n")
+        module = self.arguments[0]
+        entries = []
+        for name, value in sorted(public(module).items(), key=lambda item: (item[0].isupper(), item[0].lower())):
+            home = next(place for place in PUBLIC if public(place).get(name) is value)
+            entries.append(entry(module, name, value) if home == module else f"`{name}`: see `{home}.{name}`.\n")
         return self.parse_text_to_nodes("\n".join(entries) or "No public names yet.")
+
+
+def public(module: str) -> dict[str, Any]:
+    """Return the public names of a module, without its sub-modules."""
+    found = importlib.import_module(module)
+    values = {name: getattr(found, name) for name in getattr(found, "__all__", ())}
+    return {name: value for name, value in values.items() if not inspect.ismodule(value)}
+
+
+def entry(module: str, name: str, value: Any) -> str:
+    """Return Markdown that documents one name."""
+    if inspect.isclass(value):
+        lines = (
+            f".. autoclass:: {module}.{name}\n   :members:\n   :inherited-members: BaseEstimator,tuple,str,Exception"
+        )
+    elif callable(value):
+        lines = f".. autofunction:: {module}.{name}"
+    else:
+        items = ", ".join(f"``{item}``" for item in value if item)
+        lines = f".. py:data:: {module}.{name}\n\n   A {type(value).__name__} of {items}."
+    return f"```{{eval-rst}}\n{lines}\n```\n"
 
 
 class CommandLine(SphinxDirective):
@@ -123,10 +163,17 @@ def describe(name: str, command: Any) -> Iterator[str]:
         if parameter.param_type_name == "argument":
             names = f"`{parameter.metavar or parameter.name.upper()}`"
         default = parameter.show_default if isinstance(parameter.show_default, str) else parameter.default
-        shown = default not in (None, False, "", ()) and not callable(default) and parameter.show_default
+        hidden = default is None or default is False or default in ("", ()) or callable(default)
+        shown = parameter.show_default and not hidden
         yield f"| {names} | {in_markdown(parameter.help)}{f' [{in_markdown(str(default))}]' if shown else ''} |"
-    if command.epilog:
-        yield f"\n```text\n{inspect.cleandoc(command.epilog).replace(chr(8), '')}\n```\n"
+    yield ""
+    for examples, lines in itertools.groupby(filter(None, (command.epilog or "").splitlines()), is_example):
+        text = "\n".join(lines).replace("\b", "")
+        yield f"```text\n{textwrap.dedent(text)}\n```\n" if examples else f"{in_markdown(text)}\n"
+
+
+def is_example(line: str) -> bool:
+    return line.startswith("  ")
 
 
 def in_markdown(text: str | None) -> str:
@@ -136,7 +183,7 @@ def in_markdown(text: str | None) -> str:
 
 def skip_member(app: Sphinx, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
     """Leave out what scikit-learn adds to every estimator."""
-    return True if re.fullmatch(r"set_\w+_request", name) else None
+    return True if re.fullmatch(r"set_\w+_request|get_metadata_routing|[gs]et_params", name) else None
 
 
 def setup(app: Sphinx) -> None:

@@ -11,6 +11,10 @@ STEP, LEFT, HEIGHT = 96, 150, 178
 BLUE, RED, GREY = "#1f5fa8", "#c0392b", "#555"
 
 
+def arrow(path, colour):
+    return f'<path class="arc" d="{path}" stroke="{colour}" marker-end="url(#tip{colour[1:]})"/>'
+
+
 def arcs(heads, colours, top, title, words_colours):
     """Draw one sentence: its words in a line, an arc from each head to its modifier above."""
     base = top + 134
@@ -18,17 +22,12 @@ def arcs(heads, colours, top, title, words_colours):
     for modifier, head in enumerate(heads, 1):
         x, colour = LEFT + (modifier - 1) * STEP, colours[modifier - 1]
         if head == 0:
-            lines.append(
-                f'<path class="arc" d="M{x} {top + 14} V{base - 22}" stroke="{colour}" marker-end="url(#tip{colour[1:]})"/>'
-            )
+            lines.append(arrow(f"M{x} {top + 14} V{base - 22}", colour))
             continue
         start = LEFT + (head - 1) * STEP + (10 if modifier > head else -10)
         end = x + (-4 if modifier > head else 4)
         rise = base - 24 - 26 * abs(head - modifier)
-        lines.append(
-            f'<path class="arc" d="M{start} {base - 22} C{start} {rise - 12} {end} {rise - 12} {end} {base - 22}" '
-            f'stroke="{colour}" marker-end="url(#tip{colour[1:]})"/>'
-        )
+        lines.append(arrow(f"M{start} {base - 22} C{start} {rise - 12} {end} {rise - 12} {end} {base - 22}", colour))
     for number, word in enumerate(WORDS, 1):
         x, colour = LEFT + (number - 1) * STEP, words_colours[number - 1]
         weight = ' font-weight="bold"' if colour == RED else ""
@@ -43,8 +42,8 @@ def mixed_assignment():
     mixed = tuple(PREDICTED[k] if k + 1 in chosen else GOLD[k] for k in range(6))
     words = [RED if k in chosen else "#111" for k in range(1, 7)]
     markers = "".join(
-        f'<marker id="tip{colour[1:]}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
-        f'orient="auto">'
+        f'<marker id="tip{colour[1:]}" viewBox="0 0 8 8" refX="7" refY="4" '
+        'markerWidth="7" markerHeight="7" orient="auto">'
         f'<path d="M0 0 L8 4 L0 8 z" fill="{colour}" stroke="none"/></marker>'
         for colour in (BLUE, RED, GREY)
     )

@@ -92,10 +92,6 @@ class Training:
         self.scores: list[float] = []
         self.best: Weights | None = None
 
-    def continue_from(self, before: Training) -> None:
-        """Continue the clock, the largest margin and the random orders of an earlier training (`partial_fit`)."""
-        self.clock, self.largest, self.orders = before.clock, before.largest, before.orders
-
     @property
     def best_epoch(self) -> int:
         """The number of the epoch whose weights are used, from 1."""
