@@ -1,4 +1,4 @@
-"""Damaged files and killed trainings: some minutes of the campaigns of `tests/fuzz`, with a new seed each day."""
+"""Damaged files and killed training runs: the campaigns of `tests/fuzz`, a minute or two, with a new seed each day."""
 
 import os
 import subprocess
@@ -24,6 +24,7 @@ def run(*arguments):
     return subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=ROOT, env=environment)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("campaign", SECONDS)
 def test_a_campaign_finds_nothing(campaign):
     minutes = str(SECONDS[campaign] / 60)
@@ -32,11 +33,13 @@ def test_a_campaign_finds_nothing(campaign):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_the_catalogue_of_bad_corpora_is_refused_or_read_as_it_says():
     done = run("tests.fuzz.corpora")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_every_borrowing_kernel_runs_with_checked_indices():
     """Borrowing kernels check no index when compiled; as plain Python, NumPy checks each."""
     done = run("tests.fuzz.kernels")
@@ -44,10 +47,11 @@ def test_every_borrowing_kernel_runs_with_checked_indices():
     assert "borrowing kernels executed" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_failure_is_found_and_told_with_how_to_repeat_it(tmp_path):
     """A loader that trusts a file: the campaign must find it."""
     (tmp_path / "sitecustomize.py").write_text(
-        "import swvp.io.model_files as models\nmodels.must = lambda holds, what: None\n"
+        "import swvp.io.model_files as models\nmodels.require = lambda condition, what: None\n"
     )
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     environment["PYTHONPATH"] = os.pathsep.join([str(tmp_path), environment.get("PYTHONPATH", "")])

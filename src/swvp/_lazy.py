@@ -1,6 +1,6 @@
 """Public names of a package, each imported when it is first used.
 
-`import swvp` and `swvp --help` must answer at once, but Numba, SciPy and scikit-learn take a second to import.
+`import swvp` and `swvp --help` should answer at once, but Numba, SciPy and scikit-learn take a second to import.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Owns how text of unknown origin is shown to people: characters that would steer a terminal are escaped.
+"""Escaping of text of unknown origin: control characters that would steer a terminal.
 
-Tokens, labels, names of files, lines of templates: whoever wrote them could also have written a sequence that clears
-the screen, renames the window or hides what follows. Results for programs are not escaped, they stay as they are.
+Tokens, labels, file names and templates may hold sequences that clear the screen, rename the window or hide what
+follows. Only what people see is escaped; output for programs stays exact.
 """
 
 from __future__ import annotations
@@ -18,21 +18,27 @@ STEERING = re.compile(
     "\ud800-\udfff\ufffe\uffff"  # halves of characters, no characters
     "]"
 )
-LONGEST = 1000  # characters of a message
+MAX_LENGTH = 1000  # characters of a message
 
 
 def escaped(text: str, keep: str = "") -> str:
-    r"""The text with each character that would steer a terminal as Python writes it, except those in `keep`.
+    r"""Return the text with control characters as Python escapes them, except those in `keep`.
 
+    Examples
+    --------
     >>> print(escaped("a\tb\x1b[31m"))
     a\tb\x1b[31m
     """
-    return STEERING.sub(lambda found: found[0] if found[0] in keep else ascii(found[0])[1:-1], text)
+    return STEERING.sub(lambda match: match[0] if match[0] in keep else ascii(match[0])[1:-1], text)
 
 
-def one_line(text: str, longest: int = LONGEST) -> str:
-    r"""A message as one line of at most `longest` characters, cut in its middle: its end says what to do.
+def one_line(text: str, longest: int = MAX_LENGTH) -> str:
+    r"""Return a message as one line of at most `longest` characters.
 
+    A longer message is cut in the middle, because its end says what to do.
+
+    Examples
+    --------
     >>> print(one_line("two\nlines"))
     two\nlines
     >>> one_line("x" * 50, 11)

@@ -1,7 +1,4 @@
-"""Owns the small tables that results show of themselves in a notebook.
-
-Owns weights as tables: rows that show themselves, in a notebook and as text.
-"""
+"""Tables that results show in a notebook, and tables of weights."""
 
 from __future__ import annotations
 
@@ -18,8 +15,10 @@ __all__ = ["WeightTable", "check_count", "html_table"]
 
 
 def html_table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table as HTML, every text escaped; the first cell of a row is its heading.
+    """Return a table as HTML with every text escaped; the first cell of a row is its heading.
 
+    Examples
+    --------
     >>> html_table("x < y", ["", "n"], [["a&b", "<1"]])
     '<table><caption>x &lt; y</caption><tr><th></th><th>n</th></tr><tr><th>a&amp;b</th><td>&lt;1</td></tr></table>'
     """
@@ -31,13 +30,22 @@ def html_table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[st
 
 
 class WeightTable(NamedTuple):
-    """Rows of weights that show themselves as a table, in a notebook and as text."""
+    """Rows of weights; a notebook and `print` show them as a table.
+
+    Attributes
+    ----------
+    title : str
+    headings : tuple of str
+    rows : list of tuple
+        The cells of each row; numbers are weights.
+    """
 
     title: str
     headings: tuple[str, ...]
     rows: list[tuple[Any, ...]]
 
     def cells(self) -> list[list[str]]:
+        """Return the rows as text."""
         return [[cell_text(cell) for cell in row] for row in self.rows]
 
     def __str__(self) -> str:
@@ -55,10 +63,11 @@ class WeightTable(NamedTuple):
 
 
 def cell_text(cell: Any) -> str:
+    """Return the text of a cell: weights with a sign and three digits, text escaped."""
     return f"{cell:+.3f}" if isinstance(cell, float) else escaped(str(cell))
 
 
 def check_count(name: str, value: Any, least: int = 0) -> None:
-    """Refuse what is no whole number of at least `least`."""
+    """Raise InputError unless the value is a whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
         raise InputError(f"{name} must be a whole number of at least {least}, not {shown(value)}")

@@ -11,7 +11,7 @@ import pytest
 from swvp import DependencyParser, SequenceTagger
 from swvp.errors import InputError
 from swvp.io.container import read_container, write_container
-from swvp.io.memory import MOST_MEMORY, PLUS, Memory, limit, touched
+from swvp.io.memory import MOST_MEMORY, PLUS, Memory, limit, page_bytes
 
 PEAK = """
 import sys
@@ -163,7 +163,7 @@ def test_a_limit_that_is_none_is_told(monkeypatch, text):
     ("places", "pages"), [([], 0), ([0], 1), ([0, 511], 1), ([0, 512], 2), ([512, 0, 1], 2), ([5000, 1, 5001], 2)]
 )
 def test_pages_are_counted_once(places, pages):
-    assert touched(np.array(places, np.int64), 8) == 4096 * pages
+    assert page_bytes(np.array(places, np.int64), 8) == 4096 * pages
 
 
 def test_scattered_weights_are_in_their_places():

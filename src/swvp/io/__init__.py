@@ -1,4 +1,4 @@
-"""Files: column files, CoNLL-U and CoNLL-X, read and written back byte for byte; model files."""
+"""Files of tokens and trees: column files, CoNLL-U, CoNLL-X and formats of your own, written back byte for byte."""
 
 from __future__ import annotations
 
@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING
 from swvp._lazy import lazy_names
 
 if TYPE_CHECKING:
+    from swvp.io.formats import FORMATS as FORMATS
+    from swvp.io.formats import FileFormat as FileFormat
+    from swvp.io.formats import register_format as register_format
+    from swvp.io.table import Column as Column
+    from swvp.io.table import ColumnFile as ColumnFile
     from swvp.io.table import Table as Table
     from swvp.io.table import read_columns as read_columns
     from swvp.io.table import read_table as read_table
+    from swvp.io.table import table_of as table_of
     from swvp.parsing.treebank import Treebank as Treebank
     from swvp.parsing.treebank import read_treebank as read_treebank
     from swvp.parsing.treebank import treebank_of as treebank_of
@@ -18,11 +24,17 @@ if TYPE_CHECKING:
 __all__, __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "Column": "swvp.io.table",
+        "ColumnFile": "swvp.io.table",
+        "FORMATS": "swvp.io.formats",
+        "FileFormat": "swvp.io.formats",
         "Table": "swvp.io.table",
         "Treebank": "swvp.parsing.treebank",
         "read_columns": "swvp.io.table",
         "read_table": "swvp.io.table",
         "read_treebank": "swvp.parsing.treebank",
+        "register_format": "swvp.io.formats",
+        "table_of": "swvp.io.table",
         "treebank_of": "swvp.parsing.treebank",
         "write_trees": "swvp.parsing.treebank",
     },

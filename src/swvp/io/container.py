@@ -1,4 +1,4 @@
-"""Owns the model file: a JSON manifest and arrays in one file, safe to read from anyone.
+"""The container of model files and checkpoints: a JSON manifest and arrays in one file, safe to read from anyone.
 
     8 bytes    b"SWVPFILE"
     4 bytes    version of this layout
@@ -7,11 +7,11 @@
     …          the manifest: {"kind", "meta", "arrays": [{"name", "dtype", "shape", "crc32"}]}, UTF-8
     …          the arrays in that order, C order, each beginning at the next multiple of 64
 
-All numbers are little-endian. Where an array lies follows from those before it, so arrays cannot overlap, and the
-file must end with the last one, so no length can be made up. Nothing in it is code.
+All numbers are little-endian. The position of an array follows from those before it, so arrays cannot overlap. The
+file ends with the last array, so no length can be forged. Nothing in the file is code.
 
-A file is read, not mapped: one that is cut off meanwhile is an error, not the end of the process. What its
-description says is checked before its arrays are read, so arrays that nobody needs take no memory.
+A file is read, not memory-mapped: if another process truncates it meanwhile, that is an error, not a crash. The
+manifest is checked before the arrays are read, so that unexpected arrays take no memory.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MAGIC = b"SWVPFILE"
 VERSION = 1
 HEAD = struct.Struct("<8sIIQ")
 ALIGNED = 64
-MOST = 2**48
+MAX_ELEMENTS = 2**48
 BLOCK = 2**20
 LARGEST = np.float64(1e100)  # sums of numbers up to this are finite
 OUT_OF_RANGE = f"NaN, infinity or numbers beyond {LARGEST:g}"
@@ -47,17 +47,17 @@ DTYPES = {name: np.dtype(name) for name in ("<f8", "<f4", "<i8", "<i4", "<u4", "
 
 
 MIGRATIONS: dict[int, Callable[[Any], Any]] = {}
-"""How the description of an older version of this layout becomes that of the next one, by the older version."""
+"""Functions that turn the manifest of an older version of this layout into that of the next, by the older version."""
 
 HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
 
 Result = TypeVar("Result")
 ArrayNames = Callable[[dict[str, Any]], Collection[str]]
-"""The names of the arrays of a file, by what its description says."""
+"""A function that returns the names of the arrays of a file, given its `meta`."""
 
 
 class Contents(NamedTuple):
-    """What a file holds: its kind, its description, and its arrays, which cannot be changed."""
+    """The contents of a file: its kind, its `meta`, and its arrays, which are read-only."""
 
     kind: str
     meta: dict[str, Any]
@@ -65,7 +65,7 @@ class Contents(NamedTuple):
 
 
 def write_container(path: Path, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write the file whole or not at all; what `read_container` would refuse is not written."""
+    """Write a file atomically; raise InputError for contents that `read_container` would not accept."""
     entries: list[dict[str, Any]] = []
     blocks: list[memoryview] = []
     for name, array in arrays.items():
@@ -86,30 +86,31 @@ def write_container(path: Path, kind: str, meta: Mapping[str, Any], arrays: Mapp
 
 
 def padding(position: int) -> int:
+    """Return the number of bytes from a position to the next multiple of ALIGNED."""
     return -position % ALIGNED
 
 
 def read_container(path: str | Path, kind: str, names: ArrayNames | None = None) -> Contents:
-    """Read a file of this kind; whatever is wrong with it is one clear error.
+    """Read a file of this kind; raise InputError, with the reason, if it is damaged or of another kind.
 
-    `names` says which arrays it must have: a file with another one is refused before any is read.
+    `names` returns the names of its arrays. A file with other arrays is an error before any array is read.
     """
     return read(path, lambda file, size: parse(file, size, kind, names))
 
 
 def kind_of(path: str | Path) -> str:
-    """The kind of model that a file holds."""
+    """Return the kind of a model file, such as "tagger"."""
     return read(path, lambda file, size: str(parse_manifest(file, size)[0]["kind"]))
 
 
 def read(path: str | Path, parse: Callable[[IO[bytes], int], Result]) -> Result:
-    """What `parse` makes of a file and its size."""
+    """Return what `parse` returns for an open file and its size; raise InputError for every problem."""
     try:
         with open(path, "rb", opener=open_at_once) as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode):
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
                 raise DamagedError("not a regular file: a model cannot be read from a pipe or a device")
-            return parse(file, found.st_size)
+            return parse(file, status.st_size)
     except DamagedError as error:
         raise InputError(f"{path}: {error}") from None
     except OSError as error:
@@ -117,16 +118,16 @@ def read(path: str | Path, parse: Callable[[IO[bytes], int], Result]) -> Result:
 
 
 def open_at_once(path: str, flags: int) -> int:
-    """Open a file without waiting for someone who writes into it, if it is a pipe."""
+    """Open a file; if it is a pipe, without waiting for its writer."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 class DamagedError(Exception):
-    """What is wrong with a file."""
+    """Raised when a file is damaged; the message says how."""
 
 
 def parse_manifest(file: IO[bytes], size: int) -> tuple[dict[str, Any], int]:
-    """The description of a file, checked, and its length."""
+    """Return the checked manifest of a file and its length in bytes."""
     head = file.read(HEAD.size)
     if len(head) < HEAD.size or head[:8] != MAGIC:
         raise DamagedError("not a model file of swvp")
@@ -146,7 +147,7 @@ def parse_manifest(file: IO[bytes], size: int) -> tuple[dict[str, Any], int]:
         raise DamagedError("damaged: its description does not have its checksum")
     try:
         manifest = json.loads(
-            text, object_pairs_hook=without_duplicates, parse_constant=refuse_constant, parse_float=finite
+            text, object_pairs_hook=without_duplicates, parse_constant=reject_constant, parse_float=finite
         )
         if HALF_CHARACTER.search(text):
             json.dumps(manifest, ensure_ascii=False).encode()
@@ -161,6 +162,7 @@ def parse_manifest(file: IO[bytes], size: int) -> tuple[dict[str, Any], int]:
 
 
 def parse(file: IO[bytes], size: int, kind: str, names: ArrayNames | None) -> Contents:
+    """Return the contents of an open file of `size` bytes; raise DamagedError if it is not sound."""
     manifest, length = parse_manifest(file, size)
     if manifest["kind"] != kind:
         raise DamagedError(f"a model of the kind '{manifest['kind']}', not '{kind}'")
@@ -184,14 +186,14 @@ def parse(file: IO[bytes], size: int, kind: str, names: ArrayNames | None) -> Co
 
 
 def size_of(entry: dict[str, Any]) -> int:
-    """How many bytes an array takes."""
+    """Return the number of bytes of an array."""
     return int(math.prod(entry["shape"]) * DTYPES[entry["dtype"]].itemsize)
 
 
 def check_sizes(entries: list[dict[str, Any]], position: int, size: int) -> None:
-    """The arrays that begin after `position` must end with the file."""
+    """Raise DamagedError unless the arrays, which begin after `position`, end with the file."""
     for entry in entries:
-        if 0 in entry["shape"] and math.prod(filter(None, entry["shape"])) >= MOST:
+        if 0 in entry["shape"] and math.prod(filter(None, entry["shape"])) >= MAX_ELEMENTS:
             raise DamagedError(f"damaged: its array '{entry['name']}' cannot have that shape")
         position += padding(position) + size_of(entry)
         if position > size:
@@ -201,24 +203,25 @@ def check_sizes(entries: list[dict[str, Any]], position: int, size: int) -> None
 
 
 def check_names(manifest: dict[str, Any], names: ArrayNames) -> None:
-    """There must be just the arrays that a file with this description has."""
+    """Raise DamagedError unless the file has exactly the arrays that its `meta` requires."""
     try:
-        known = set(names(manifest["meta"]))
+        expected = set(names(manifest["meta"]))
     except InputError as error:
         raise DamagedError(str(error)) from None
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise DamagedError(f"its parts do not fit together ({type(error).__name__}: {error})") from None
-    found = {entry["name"] for entry in manifest["arrays"]}
-    if found - known:
-        raise DamagedError(f"its parts do not fit together (it has an array '{min(found - known)}' that nobody reads)")
-    if known - found:
-        raise DamagedError(f"its parts do not fit together (it lacks its array '{min(known - found)}')")
+    present = {entry["name"] for entry in manifest["arrays"]}
+    if present - expected:
+        extra = min(present - expected)
+        raise DamagedError(f"its parts do not fit together (it has an array '{extra}' that nobody reads)")
+    if expected - present:
+        raise DamagedError(f"its parts do not fit together (it lacks its array '{min(expected - present)}')")
 
 
 def read_block(file: IO[bytes], position: int, size: int) -> NDArray[np.uint8]:
-    """So many bytes of a file, at an address that is a multiple of ALIGNED."""
-    room = np.empty(size + ALIGNED, np.uint8)
-    block = room[-room.ctypes.data % ALIGNED :][:size]
+    """Return `size` bytes of a file from `position` on, at an address that is a multiple of ALIGNED."""
+    buffer = np.empty(size + ALIGNED, np.uint8)
+    block = buffer[-buffer.ctypes.data % ALIGNED :][:size]
     file.seek(position)
     if file.readinto(block.data) < size:  # type: ignore[attr-defined]
         raise DamagedError("cut off while it was read")
@@ -226,7 +229,7 @@ def read_block(file: IO[bytes], position: int, size: int) -> NDArray[np.uint8]:
 
 
 def in_range(array: NDArray[Any]) -> bool:
-    """Whether all numbers of an array are finite and at most LARGEST; looked at in blocks, which take no memory."""
+    """Return whether all numbers of an array are finite and at most LARGEST; in blocks, which bounds the memory."""
     if array.dtype.kind != "f":
         return True
     flat = array.reshape(-1)
@@ -234,7 +237,7 @@ def in_range(array: NDArray[Any]) -> bool:
 
 
 def check_manifest(manifest: Any) -> None:
-    """The description must be just what `write_container` writes."""
+    """Raise DamagedError unless the manifest has the fields and types that `write_container` writes."""
     sound = isinstance(manifest, dict) and set(manifest) == {"kind", "meta", "arrays"}
     sound = sound and isinstance(manifest["kind"], str) and isinstance(manifest["meta"], dict)
     sound = sound and isinstance(manifest["arrays"], list) and all(map(is_entry, manifest["arrays"]))
@@ -246,26 +249,32 @@ def check_manifest(manifest: Any) -> None:
 
 
 def is_entry(entry: Any) -> bool:
+    """Return whether an entry of the manifest describes an array."""
     if not (isinstance(entry, dict) and set(entry) == {"name", "dtype", "shape", "crc32"}):
         return False
     shape = entry["shape"]
     whole = (
-        isinstance(shape, list) and len(shape) <= 4 and all(type(size) is int and 0 <= size < MOST for size in shape)
+        isinstance(shape, list)
+        and len(shape) <= 4
+        and all(type(size) is int and 0 <= size < MAX_ELEMENTS for size in shape)
     )
     return whole and isinstance(entry["name"], str) and entry["dtype"] in list(DTYPES) and type(entry["crc32"]) is int
 
 
 def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    """Return a JSON object as a dict; raise ValueError if a name comes twice."""
+    unique = dict(pairs)
+    if len(unique) < len(pairs):
         raise ValueError("a name comes twice")
-    return found
+    return unique
 
 
-def refuse_constant(name: str) -> float:
+def reject_constant(name: str) -> float:
+    """Raise ValueError for NaN and Infinity, which JSON does not have."""
     raise ValueError(f"{name} is no number")
 
 
 def finite(text: str) -> float:
+    """Return a number; raise ValueError if it is too large for a float."""
     number = float(text)
-    return number if math.isfinite(number) else refuse_constant(text)
+    return number if math.isfinite(number) else reject_constant(text)

@@ -1,7 +1,4 @@
-"""Owns writing files whole or not at all.
-
-Owns reading and writing the bytes of a file that a user names: plain, .gz, or - for the standard streams.
-"""
+"""Reading and writing the bytes of files: atomically, plain or .gz, - for the standard streams."""
 
 from __future__ import annotations
 
@@ -31,13 +28,13 @@ __all__ = [
 ]
 
 MARK = ".swvp-new-"
-"""In the names of files that are not whole yet."""
+"""In the names of files that are not complete yet."""
 
 
 def write_whole(path: Path, content: str | bytes | Sequence[bytes | memoryview]) -> None:
-    """Write `content`, or its parts, to `path` so that a reader sees the old file or the new one, never a part.
+    """Write `content`, or its parts, to `path` atomically: a reader sees the old file or the new one.
 
-    A link stays a link to what is written; a device or a pipe is written to, not replaced by a file.
+    A link stays a link, and its target is written. A device or a pipe is written to, not replaced by a file.
     """
     content = content.encode() if isinstance(content, str) else content
     parts = [content] if isinstance(content, bytes) else content
@@ -68,12 +65,12 @@ def write_whole(path: Path, content: str | bytes | Sequence[bytes | memoryview])
 
 
 def unfinished(path: Path) -> str:
-    """How the names of files begin that are to become this one; a long name is cut, to leave room for the rest."""
+    """Return the prefix of the names of temporary files that become this one; long names are cut."""
     return f".{path.name[:40]}{MARK}"
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove what a process that was killed while writing a file has left beside it."""
+    """Remove the temporary files that killed processes have left beside a file."""
     path = path.resolve() if path.is_symlink() else path
     for left in path.parent.iterdir():
         if left.name.startswith(unfinished(path)) and left.is_file():
@@ -81,17 +78,19 @@ def remove_leftovers(path: Path) -> None:
 
 
 def is_special(path: Path) -> bool:
-    """Whether there is something of this name that is neither a file nor a folder: a device, a pipe."""
+    """Return whether a path is a device or a pipe: it exists, and is neither a file nor a folder."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def current_umask() -> int:
+    """Return the umask of the process."""
     mask = os.umask(0)
     os.umask(mask)
     return mask
 
 
 def cannot_write(path: Path, error: OSError) -> InputError:
+    """Return the error for a file that the operating system does not let us write."""
     return InputError(f"cannot write {path}: {error.strerror or error}")
 
 
@@ -101,13 +100,13 @@ most_bytes = MAX_BYTES
 
 
 def set_max_bytes(most: int) -> None:
-    """Set how many bytes a .gz file, a pipe or a device may give; the size of a plain file is there to see."""
+    """Set how many bytes may be read from a .gz file, a pipe or a device, whose size is not known beforehand."""
     global most_bytes  # set once for a process, by the option --max-bytes
     most_bytes = most
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """The bytes of a file, unpacked if its name ends in .gz; - is standard input."""
+    """Return the bytes of a file, decompressed if its name ends in .gz; - is standard input."""
     try:
         if str(path) == "-":
             if sys.stdin is None:
@@ -127,7 +126,7 @@ def read_bytes(path: str | Path) -> bytes:
 
 
 def read_bounded(path: str | Path, file: IO[bytes] | gzip.GzipFile) -> bytes:
-    """All of a file whose size cannot be seen beforehand, block by block."""
+    """Return the bytes of a file of unknown size; raise InputError if there are more than `set_max_bytes` allows."""
     content = io.BytesIO()
     block = file.read(BLOCK)
     while block:
@@ -141,7 +140,7 @@ def read_bounded(path: str | Path, file: IO[bytes] | gzip.GzipFile) -> bytes:
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
-    """Write a file whole or not at all, packed if its name ends in .gz; - is standard output.
+    """Write a file atomically, compressed if its name ends in .gz; - is standard output.
 
     A device or a pipe is written to, not replaced by a file. A terminal gets text, with control characters escaped.
     """
@@ -164,5 +163,5 @@ def write_bytes(path: str | Path, content: bytes) -> None:
 
 
 def for_terminal(content: bytes) -> str:
-    """The content as people should see it: lines and tabs stay, other characters that steer a terminal are escaped."""
+    """Return the text for a terminal: lines and tabs stay, other control characters are escaped."""
     return escaped(content.decode(errors="replace").replace("\r\n", "\n"), keep="\n\t")

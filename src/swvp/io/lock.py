@@ -1,4 +1,4 @@
-"""Owns locks: one process at a time writes a model and its checkpoints."""
+"""File locks: one process at a time writes a model and its checkpoints."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ __all__ = ["exclusive"]
 
 @contextlib.contextmanager
 def exclusive(path: Path) -> Iterator[None]:
-    """Hold the lock of a file that is going to be written; InputError if another process holds it.
+    """Hold the lock of a file while it is written; raise InputError if another process holds it.
 
-    The lock is that of the operating system on an empty file beside it, so it ends with its process, however that
-    ends. Where a lock cannot be had (no such folder, a file system without locks) there is none: whoever writes the
-    file says what is wrong.
+    The lock is one of the operating system, on an empty file beside it, so it ends with its process, even if that is
+    killed. Where locking fails (no such folder, a file system without locks) nothing is locked: if the file cannot be
+    written either, writing it reports that.
     """
     folder, name = os.path.split(os.path.realpath(path))
     lock = Path(folder, f".{name}.lock")
@@ -44,7 +44,7 @@ def exclusive(path: Path) -> Iterator[None]:
 
 
 def acquire(lock: Path) -> int | None:
-    """An open file that holds the lock; BlockingIOError if another process does."""
+    """Return the handle of an open file that holds the lock; raise BlockingIOError if another process holds it."""
     if fcntl is None:
         return None
     while True:

@@ -1,4 +1,4 @@
-"""Owns what model files and checkpoints share: weights without their zeros, and parts that must fit together."""
+"""Saving and loading models: versions and migrations, arrays stored without zeros, checks of what was read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from swvp.errors import InputError
 from swvp.io.container import ArrayNames, Contents, read_container, write_container
-from swvp.io.memory import MOST_MEMORY, PLUS, TIMES, Memory, room_for
+from swvp.io.memory import MOST_MEMORY, PLUS, TIMES, Memory, memory_needed
 
 __all__ = [
     "ROWS",
@@ -26,6 +26,7 @@ __all__ = [
     "from_rows",
     "load_model",
     "must",
+    "require",
     "save_model",
     "sparse",
     "sparse_names",
@@ -33,7 +34,7 @@ __all__ = [
     "threads",
 ]
 
-MOST_THREADS = 64
+MAX_THREADS = 64
 
 Floats = NDArray[np.float64]
 Arrays = dict[str, NDArray[Any]]
@@ -41,16 +42,16 @@ Model = TypeVar("Model")
 
 
 class Migration(NamedTuple):
-    """How a model of an older version becomes one of the next: which arrays it has, and what is done with it."""
+    """How to read a model of an older version: the names of its arrays, and what turns it into the next version."""
 
     arrays: ArrayNames
     apply: Callable[[Contents], Contents]
 
 
 class Format(NamedTuple):
-    """A kind of model file: the version that is written, its arrays, and how models of older versions become such.
+    """A kind of model file: its current version, the names of its arrays, and migrations from older versions.
 
-    `migrations` are by the older version; the first version is 1, which files need not name.
+    `migrations` are by the older version. A file that names no version has version 1.
     """
 
     kind: str
@@ -59,9 +60,9 @@ class Format(NamedTuple):
     migrations: Mapping[int, Migration] = MappingProxyType({})
 
     def version_in(self, meta: dict[str, Any]) -> int:
-        """The version of a file; one that cannot be read is refused."""
+        """Return the version of a file; raise InputError if this swvp cannot read it."""
         version = meta.get("format", 1)
-        must(type(version) is int and version > 0, "version")
+        require(type(version) is int and version > 0, "version")
         if version > self.version:
             raise InputError(
                 f"a {self.kind} of version {version}, this swvp reads up to {self.version}: use a newer swvp"
@@ -71,12 +72,12 @@ class Format(NamedTuple):
         return int(version)
 
     def arrays_in(self, meta: dict[str, Any]) -> Any:
-        """The names of the arrays of a file of any version."""
+        """Return the names of the arrays of a file of any version."""
         version = self.version_in(meta)
         return (self.arrays if version == self.version else self.migrations[version].arrays)(meta)
 
     def migrated(self, contents: Contents) -> Contents:
-        """The contents of a file of any version as those of the newest."""
+        """Return the contents of a file of any version as those of the current one."""
         for version in range(self.version_in(contents.meta), self.version):
             contents = self.migrations[version].apply(contents)
         return contents
@@ -85,7 +86,7 @@ class Format(NamedTuple):
 def save_model(
     path: Path, format: Format, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *weights: NDArray[Any]
 ) -> None:
-    """Write a model whole or not at all. `weights` are what loading has to make room for."""
+    """Write a model atomically; warn if loading it, with `weights` not sparse, will need more memory than allowed."""
     kind = format.kind
     try:
         write_container(path, kind, {"format": format.version, **meta}, arrays)
@@ -98,17 +99,17 @@ def save_model(
     allowed = TIMES * path.stat().st_size + PLUS
     if sum(array.nbytes for array in weights) <= allowed:
         return
-    taken = sum(room_for(np.flatnonzero(array), array.nbytes, array.itemsize) for array in weights)
-    if taken > allowed:
+    needed = sum(memory_needed(np.flatnonzero(array), array.nbytes, array.itemsize) for array in weights)
+    if needed > allowed:
         warnings.warn(
-            f"{path} takes {taken / 2**30:.1f} GB of memory, much for its size: to load it, set the environment "
-            f"variable {MOST_MEMORY}={taken // 2**30 + 1}G",
+            f"{path} takes {needed / 2**30:.1f} GB of memory, much for its size: to load it, set the environment "
+            f"variable {MOST_MEMORY}={needed // 2**30 + 1}G",
             stacklevel=4,
         )
 
 
 def load_model(path: Path, format: Format, rebuild: Callable[[Contents, Memory], Model]) -> Model:
-    """Read a model of this kind; whatever `rebuild` stumbles over in a file of anyone's is one clear error."""
+    """Read a model of this kind; raise InputError if the file is damaged or `rebuild` fails on its contents."""
     contents = read_container(path, format.kind, format.arrays_in)
     try:
         size = path.stat().st_size
@@ -119,37 +120,42 @@ def load_model(path: Path, format: Format, rebuild: Callable[[Contents, Memory],
         raise InputError(f"{path}: its parts do not fit together ({what})") from None
 
 
-def must(holds: bool, what: str) -> None:
-    """Raise InputError if a condition on a file does not hold."""
-    if not holds:
+def require(condition: bool, what: str) -> None:
+    """Raise InputError, naming what is wrong in the file, unless the condition is true."""
+    if not condition:
         raise InputError(f"its {what} cannot be right")
 
 
+def must(condition: bool, what: str) -> None:
+    """Call `require`, which is the new name."""
+    require(condition, what)
+
+
 def strings(value: Any) -> list[str]:
-    """A list of strings, for sure."""
-    must(isinstance(value, list) and all(isinstance(item, str) for item in value), "list of strings")
+    """Return a list of strings; raise InputError if the value is something else."""
+    require(isinstance(value, list) and all(isinstance(item, str) for item in value), "list of strings")
     return list(value)
 
 
 def threads(value: Any) -> int:
-    """How many threads a file may ask for; one that asks for more gets one."""
-    return value if type(value) is int and 1 <= value <= MOST_THREADS else 1
+    """Return the number of threads that a file names; 1 if it is not a number from 1 to MAX_THREADS."""
+    return value if type(value) is int and 1 <= value <= MAX_THREADS else 1
 
 
 def sparse(name: str, array: Floats) -> Arrays:
-    """An array of any shape as the places and values of its numbers that are not 0."""
+    """Return the nonzero elements of an array of any shape: their places in the flat array, and their values."""
     flat = array.ravel()
     places = np.flatnonzero(flat)
     return {f"{name} places": places, f"{name} values": flat[places]}
 
 
 def sparse_names(name: str) -> set[str]:
-    """The names of the arrays that `sparse` makes."""
+    """Return the names of the arrays that `sparse` returns."""
     return {f"{name} places", f"{name} values"}
 
 
 def parts_of(arrays: Arrays, name: str, size: int) -> tuple[NDArray[Any], Floats]:
-    """What `sparse` gave of an array with `size` numbers: places and values, for sure such."""
+    """Return the checked places and values that `sparse` stored of an array with `size` elements."""
     places, values = arrays[f"{name} places"], arrays[f"{name} values"]
     if places.dtype.kind not in "iu" or places.ndim != 1 or places.shape != values.shape:
         raise ValueError(f"its array '{name}' is of another size")
@@ -159,7 +165,7 @@ def parts_of(arrays: Arrays, name: str, size: int) -> tuple[NDArray[Any], Floats
 
 
 def fill(array: Floats, arrays: Arrays, name: str) -> None:
-    """Put what `sparse` gave back into an array of that shape."""
+    """Overwrite an array with what `sparse` stored of one of the same shape."""
     places, values = parts_of(arrays, name, math.prod(array.shape))
     flat = array.reshape(-1)
     flat[:] = 0.0
@@ -167,16 +173,16 @@ def fill(array: Floats, arrays: Arrays, name: str) -> None:
 
 
 def filled(memory: Memory, size: int, arrays: Arrays, name: str) -> Floats:
-    """The flat array of which `sparse` gave the numbers."""
+    """Return the flat array of `size` elements that `sparse` stored."""
     return memory.filled((size,), *parts_of(arrays, name, size))
 
 
 ROWS = {"weights_per_attribute", "weight_labels", "weights"}
-"""The names of the arrays that `by_rows` makes."""
+"""The names of the arrays that `by_rows` returns."""
 
 
 def by_rows(weights: Floats) -> Arrays:
-    """Weights (attribute, label) as how many each attribute has that are not 0, of which labels, and these."""
+    """Return the nonzero weights of an array (attribute, label): how many each attribute has, their labels, values."""
     rows, columns = np.nonzero(weights)
     return {
         "weights_per_attribute": np.bincount(rows, minlength=len(weights)).astype(np.uint32),
@@ -186,12 +192,12 @@ def by_rows(weights: Floats) -> Arrays:
 
 
 def from_rows(arrays: Arrays, attributes: int, labels: int, memory: Memory) -> Floats:
-    """What `by_rows` was given."""
+    """Return the array (attribute, label) that `by_rows` stored."""
     counts, columns, values = (arrays[name] for name in ("weights_per_attribute", "weight_labels", "weights"))
-    must(counts.shape == (attributes,) and columns.ndim == values.ndim == 1, "weights")
-    must(counts.dtype.kind == columns.dtype.kind == "u", "numbers of weights")
-    must(int(counts.sum(dtype=np.uint64)) == len(columns) == len(values), "numbers of weights")
-    must(not len(columns) or int(columns.max()) < labels, "labels of weights")
+    require(counts.shape == (attributes,) and columns.ndim == values.ndim == 1, "weights")
+    require(counts.dtype.kind == columns.dtype.kind == "u", "numbers of weights")
+    require(int(counts.sum(dtype=np.uint64)) == len(columns) == len(values), "numbers of weights")
+    require(not len(columns) or int(columns.max()) < labels, "labels of weights")
     places = np.repeat(np.arange(0, attributes * labels, labels), counts)
     places += columns
     return memory.filled((attributes, labels), places, values)

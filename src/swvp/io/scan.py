@@ -1,7 +1,7 @@
-"""Owns the kernels that read and write tables: bytes to fields, fields to numbers, and back without a byte changed.
+"""The kernels that read and write tables: bytes to fields, fields to numbers, and back with no other byte changed.
 
-A table is a text of lines; a line of a token has `width` fields, an empty line ends a sentence. All positions are
-those of bytes in UTF-8.
+A table is a text of lines. The line of a token has `width` fields; an empty line ends a sentence. Positions are those
+of bytes in UTF-8.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from swvp.compiled import kernel
 __all__ = ["BAD_ID", "BAD_WIDTH", "FINE", "intern", "scan", "splice"]
 
 FINE, BAD_WIDTH, BAD_ID = range(3)
-TAB, NEWLINE, RETURN, SPACE, HASH, DASH, DOT, ZERO, NINE = 9, 10, 13, 32, 35, 45, 46, 48, 57
-DOCUMENT_START = np.frombuffer(b"-DOCSTART-", np.uint8)
+TAB, NEWLINE, RETURN, SPACE, DASH, DOT, ZERO, NINE = 9, 10, 13, 32, 45, 46, 48, 57
 FREE = -1
 
 
 @kernel
-def scan(content, width, by_tabs, conllu, document_start, fields, lines, offsets):
-    """Find the fields of each token; write their (begin, end), the line of each token, where each sentence begins.
+def scan(content, width, by_tabs, token_ids, skipped, fields, lines, offsets):
+    """Write (begin, end) of the fields of each token, the line of each token, and where each sentence begins.
 
-    Fields are between single tabs, or between runs of blanks. In CoNLL-U, lines with # are comments and tokens with an
-    ID such as 1-2 or 1.1 are left out. Returns (what is wrong, tokens, sentences, line, fields there).
+    Fields are between single tabs, or between runs of blanks. Lines that begin with `skipped` hold no token. With
+    `token_ids` the first field is an ID, and tokens with an ID such as 1-2 or 1.1 are skipped. Returns (FINE, BAD_WIDTH
+    or BAD_ID, tokens, sentences, line, number of fields on that line).
     """
     tokens, sentences, at, line = 0, 0, 0, 0
     offsets[0] = 0
@@ -48,9 +48,7 @@ def scan(content, width, by_tabs, conllu, document_start, fields, lines, offsets
                 sentences += 1
                 offsets[sentences] = tokens
             continue
-        if conllu and content[begin] == HASH:
-            continue
-        if not conllu and starts_with(content, begin, end, document_start):
+        if starts_with(content, begin, end, skipped):
             continue
         count, p = 0, begin if by_tabs else first
         while p <= end:
@@ -69,7 +67,7 @@ def scan(content, width, by_tabs, conllu, document_start, fields, lines, offsets
                     break
         if count != width:
             return BAD_WIDTH, tokens, sentences, line, count
-        if conllu:
+        if token_ids:
             whole, digits = True, True
             for b in range(fields[tokens, 0, 0], fields[tokens, 0, 1]):
                 part = content[b] == DASH or content[b] == DOT
@@ -89,6 +87,7 @@ def scan(content, width, by_tabs, conllu, document_start, fields, lines, offsets
 
 @kernel
 def starts_with(content, begin, end, prefix):
+    """Return whether the bytes from begin to end start with `prefix`."""
     if end - begin < len(prefix):
         return False
     for k in range(len(prefix)):
@@ -99,9 +98,9 @@ def starts_with(content, begin, end, prefix):
 
 @kernel
 def intern(content, fields, column, ids):
-    """Number the distinct strings of a column in the order of their first occurrence: write each token's number.
+    """Write for each token the number of its string in a column; strings are numbered by their first occurrence.
 
-    Returns for each string the token where it occurred first.
+    Returns for each distinct string the token where it occurs first.
     """
     tokens = len(fields)
     first = np.empty(tokens, np.int64)
@@ -141,6 +140,7 @@ def intern(content, fields, column, ids):
 
 @kernel
 def same(content, fields, column, token, begin, end):
+    """Return whether the string of a token in a column equals the bytes from begin to end."""
     start = fields[token, column, 0]
     if fields[token, column, 1] - start != end - begin:
         return False
@@ -154,20 +154,20 @@ def same(content, fields, column, token, begin, end):
 def splice(content, begins, ends, pieces, piece_starts, which, out):
     """Copy `content` into `out`, with begins[t]:ends[t] replaced by piece which[t], for every t in order.
 
-    With an empty `out` nothing is written. Returns how many bytes there are.
+    With an empty `out` nothing is written. Returns the number of bytes of the result.
     """
     writing = len(out) > 0
-    at, there = 0, 0
+    at, written = 0, 0
     for t in range(len(which)):
         first, last = piece_starts[which[t]], piece_starts[which[t] + 1]
         if writing:
             for b in range(at, begins[t]):
-                out[there + b - at] = content[b]
+                out[written + b - at] = content[b]
             for b in range(first, last):
-                out[there + begins[t] - at + b - first] = pieces[b]
-        there += begins[t] - at + last - first
+                out[written + begins[t] - at + b - first] = pieces[b]
+        written += begins[t] - at + last - first
         at = ends[t]
     if writing:
         for b in range(at, len(content)):
-            out[there + b - at] = content[b]
-    return there + len(content) - at
+            out[written + b - at] = content[b]
+    return written + len(content) - at

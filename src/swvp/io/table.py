@@ -1,7 +1,4 @@
-"""Owns tables of tokens: column files and CoNLL-U, read into arrays, written back with nothing else changed.
-
-Owns column files as Python sees them: sentences as lists of tuples.
-"""
+"""Tables of tokens: files of any registered format read into arrays, and written back byte for byte."""
 
 from __future__ import annotations
 
@@ -17,7 +14,8 @@ from numpy.typing import NDArray
 
 from swvp.errors import InputError, unknown_name
 from swvp.io.files import read_bytes
-from swvp.io.scan import BAD_ID, BAD_WIDTH, DOCUMENT_START, intern, scan, splice
+from swvp.io.formats import CONLLU, FileFormat, choose_format, is_conllu
+from swvp.io.scan import BAD_ID, BAD_WIDTH, intern, scan, splice
 
 __all__ = [
     "CONLLU",
@@ -34,22 +32,43 @@ __all__ = [
 Ints = NDArray[np.int64]
 
 UTF_8 = ("utf-8", "utf-8-sig")
-CONLLU = ("id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 
 
 class Column(NamedTuple):
-    """The distinct strings of a column, and which of them each token has."""
+    """The distinct strings of a column, and the number of its string for each token."""
 
     strings: list[str]
     ids: NDArray[np.int32]
 
 
 class Table:
-    """The tokens of one file.
+    """The tokens of one file, of which single columns can be replaced with every other byte unchanged.
 
-    `content` is the text in UTF-8; `fields[t, c]` where field c of token t begins and ends in it; `lines[t]` the line
-    of token t, from 1; `offsets` where each sentence begins, and where the last one ends. `mark` is the byte order mark
-    the file began with, if any. `widths` are the numbers of columns that CoNLL-U may have; its first token decides.
+    Parameters
+    ----------
+    path : str or Path
+        The file, for messages.
+    text : bytes
+        Its columns, in UTF-8.
+    encoding : str
+        The encoding in which it is written back.
+    format : FileFormat
+        Its format; see `swvp.io.formats`.
+    mark : bytes
+        The byte order mark at its beginning, if any.
+    widths : sequence of int, optional
+        The numbers of columns it may have if they have names; those of the format by default. The first token decides.
+
+    Attributes
+    ----------
+    content : array of uint8
+        The text.
+    fields : array of int, shape (tokens, columns, 2)
+        Where each field begins and ends in `content`.
+    lines : array of int, shape (tokens,)
+        The line of each token, from 1.
+    offsets : array of int, shape (sentences + 1,)
+        Where each sentence begins, and where the last one ends.
     """
 
     def __init__(
@@ -58,46 +77,55 @@ class Table:
         text: bytes,
         encoding: str,
         *,
-        conllu: bool,
+        format: FileFormat | None = None,
+        conllu: bool | None = None,
         mark: bytes = b"",
-        widths: Sequence[int] = (len(CONLLU),),
+        widths: Sequence[int] | None = None,
     ):
-        self.path, self.encoding, self.conllu, self.mark = str(path), encoding, conllu, mark
+        self.path, self.encoding, self.mark = str(path), encoding, mark
+        self.format = choose_format(path, conllu=conllu) if format is None else format
         self.content = np.frombuffer(text, np.uint8)
-        self.tabs, self.width = True, len(CONLLU)
+        self.tabs, self.width = True, len(self.format.columns)
         if b"\n" not in text and b"\r" in text.strip(b"\r"):
             raise InputError(f"{path}: its lines end in CR only; convert them to LF, as with tr '\\r' '\\n'")
-        if not conllu:
-            line = first_line(text, DOCUMENT_START.tobytes())
+        line = first_line(text, self.format.skipped)
+        if not self.conllu:
             self.tabs = b"\t" in line
             self.width = len(line.split(b"\t") if self.tabs else re.findall(rb"[^ ]+", line))
-        elif (width := first_line(text, b"#").count(b"\t") + 1) in widths:
+        elif (width := line.count(b"\t") + 1) in (self.format.widths if widths is None else widths):
             self.width = width
         # a token has at least one byte for each field, its separator or its newline: a wide line makes no large table
         newlines = int(np.count_nonzero(self.content == ord("\n")))
-        room = min(newlines, (len(text) + 1) // max(self.width, 1)) + 1
+        most = min(newlines, (len(text) + 1) // max(self.width, 1)) + 1
         fields, lines, offsets = (
-            np.empty((room, self.width, 2), np.int64),
-            np.empty(room, np.int64),
-            np.empty(room + 1, np.int64),
+            np.empty((most, self.width, 2), np.int64),
+            np.empty(most, np.int64),
+            np.empty(most + 1, np.int64),
         )
-        wrong, tokens, sentences, line_number, found = scan(
-            self.content, self.width, self.tabs, conllu, DOCUMENT_START, fields, lines, offsets
+        skipped = np.frombuffer(self.format.skipped, np.uint8)
+        wrong, tokens, sentences, line_number, columns = scan(
+            self.content, self.width, self.tabs, self.conllu, skipped, fields, lines, offsets
         )
         if wrong == BAD_WIDTH:
-            raise InputError(f"{path}:{line_number}: {found} columns, {self.width} {self._hint(text, line_number)}")
+            raise InputError(f"{path}:{line_number}: {columns} columns, {self.width} {self._hint(text, line_number)}")
         if wrong == BAD_ID:
             raise InputError(
-                f"{path}:{line_number}: the first column of CoNLL-U is the token's number (1, 2-3 or 4.1), not this"
+                f"{path}:{line_number}: the first column of {self.format.title} is the token's number "
+                "(1, 2-3 or 4.1), not this"
             )
         if tokens == 0:
             raise InputError(f"{path}: no token in it")
         self.fields, self.lines, self.offsets = fields[:tokens], lines[:tokens], offsets[: sentences + 1]
 
+    @property
+    def conllu(self) -> bool:
+        """Whether the columns are those of CoNLL-U: they have names, and tokens have IDs."""
+        return bool(self.format.columns)
+
     def _hint(self, text: bytes, number: int) -> str:
         if self.conllu:
             blanks = self._blanks(text, number)
-            return "in CoNLL-U, between tabs" + (f" ({blanks})" if blanks else "")
+            return f"in {self.format.title}, between tabs" + (f" ({blanks})" if blanks else "")
         return f"on the lines before ({self._blanks(text, number) or 'all lines need the same number'})"
 
     def _blanks(self, text: bytes, number: int) -> str:
@@ -106,14 +134,15 @@ class Table:
 
     @property
     def tokens(self) -> int:
+        """The number of tokens."""
         return len(self.fields)
 
     def place(self, token: int) -> str:
-        """The file and line of a token."""
+        """Return the file and line of a token, for messages."""
         return f"{self.path}:{self.lines[token]}"
 
     def column(self, number: int) -> Column:
-        """A column by its number, each distinct string decoded once."""
+        """Return a column by its number."""
         ids = np.empty(self.tokens, np.int32)
         first = intern(self.content, self.fields, number, ids)
         text = self.content.tobytes() if len(first) > 64 else self.content
@@ -121,19 +150,19 @@ class Table:
         return Column([bytes(text[begin:end]).decode() for begin, end in spans], ids)
 
     def sentences(self, number: int) -> list[list[str]]:
-        """A column as lists of strings, one a sentence."""
+        """Return a column as a list of strings for each sentence."""
         strings, ids = self.column(number)
         flat = np.array(strings, object)[ids].tolist()
         bounds = self.offsets.tolist()
         return [flat[a:b] for a, b in itertools.pairwise(bounds)]
 
     def number_of(self, name: str | int) -> int:
-        """The number of a column, given by number (negative from the end) or, in CoNLL-U, by name."""
-        if isinstance(name, str) and self.conllu and name in CONLLU:
-            return CONLLU.index(name)
+        """Return the number of a column, given by number (negative from the end) or, if columns have names, by name."""
+        if isinstance(name, str) and name in self.format.columns:
+            return self.format.columns.index(name)
         if isinstance(name, str) and not re.fullmatch(r"[+-]?\d+", name):
             if self.conllu:
-                raise unknown_name("column", name, CONLLU)
+                raise unknown_name("column", name, self.format.columns)
             raise InputError(f"{self.path}: a column is given by its number, 0 to {self.width - 1}, not '{name}'")
         number = int(name)
         if not -self.width <= number < self.width:
@@ -141,25 +170,25 @@ class Table:
         return number % self.width
 
     def replace(self, number: int, column: Column) -> bytes:
-        """The text with another string in a column, in the table's encoding."""
+        """Return the bytes of the file with other strings in a column."""
         return self._splice(self.fields[:, number, 0], self.fields[:, number, 1], column.strings, column.ids)
 
     def replace_columns(self, columns: Mapping[int, Column]) -> bytes:
-        """The text with other strings in several columns; those after the last one there is are added, in order."""
+        """Return the bytes of the file with other strings in several columns; columns after the last one are added."""
         numbers = sorted(columns)
         begins, ends = np.empty((2, self.tokens, len(numbers)), np.int64)
         which = np.empty((self.tokens, len(numbers)), np.int32)
         strings: list[str] = []
         for k, number in enumerate(numbers):
-            there = number < self.width
-            begins[:, k] = self.fields[:, number, 0] if there else self.fields[:, -1, 1]
-            ends[:, k] = self.fields[:, number, 1] if there else self.fields[:, -1, 1]
+            exists = number < self.width
+            begins[:, k] = self.fields[:, number, 0] if exists else self.fields[:, -1, 1]
+            ends[:, k] = self.fields[:, number, 1] if exists else self.fields[:, -1, 1]
             which[:, k] = columns[number].ids + len(strings)
-            strings += columns[number].strings if there else ["\t" + string for string in columns[number].strings]
+            strings += columns[number].strings if exists else ["\t" + string for string in columns[number].strings]
         return self._splice(begins.ravel(), ends.ravel(), strings, which.ravel())
 
     def append(self, column: Column) -> bytes:
-        """The text with one more column, in the table's encoding."""
+        """Return the bytes of the file with one more column."""
         separator = "\t" if self.tabs else " "
         end = self.fields[:, -1, 1]
         return self._splice(end, end, [separator + string for string in column.strings], column.ids)
@@ -171,17 +200,21 @@ class Table:
         arguments = (self.content, begins, ends, pieces, starts, which)
         out = np.empty(splice(*arguments, np.empty(0, np.uint8)), np.uint8)
         splice(*arguments, out)
-        if codecs.lookup(self.encoding).name in UTF_8:
+        utf_8 = codecs.lookup(self.encoding).name in UTF_8
+        if utf_8 and self.format.from_columns is None:
             return self.mark + out.tobytes()
+        text = out.tobytes().decode()
+        if self.format.from_columns is not None:
+            text = self.format.from_columns(text)
         try:
-            return self.mark + out.tobytes().decode().encode(self.encoding)
+            return self.mark + text.encode("utf-8" if utf_8 else self.encoding)
         except UnicodeEncodeError as error:
             character = error.object[error.start]
             raise InputError(f"the label with '{character}' cannot be written in {self.encoding}: use utf-8") from None
 
 
 def first_line(text: bytes, skipped: bytes) -> bytes:
-    """The first line of a token: not empty, not one that starts with `skipped`."""
+    """Return the first line with a token: not empty, and without `skipped` at its beginning."""
     begin = 0
     while begin < len(text):
         end = text.find(b"\n", begin)
@@ -192,30 +225,42 @@ def first_line(text: bytes, skipped: bytes) -> bytes:
     return b""
 
 
-def is_conllu(path: str | Path) -> bool:
-    """Whether the name of a file says CoNLL-U."""
-    return re.search(r"\.conllu(\.gz)?$", str(path)) is not None
-
-
 def read_table(
     path: str | Path,
     *,
     encoding: str = "utf-8",
     conllu: bool | None = None,
-    widths: Sequence[int] = (len(CONLLU),),
+    format: str | None = None,
+    widths: Sequence[int] | None = None,
 ) -> Table:
-    """Read a file (plain, .gz, or - for standard input) of tokens.
+    """Read the tokens of a file.
 
     A column file has the same number of columns on all lines, between tabs if the first line has one, else between
     blanks; lines that start with -DOCSTART- are skipped. A byte order mark, CRLF, several empty lines and a missing
-    last newline are fine. CoNLL-U is known by the file's name (.conllu), or asked for; `widths` are those it may have.
+    last newline are accepted.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, plain or .gz; - is standard input.
+    encoding : str
+        The encoding of its text.
+    conllu : bool, optional
+        Whether it is CoNLL-U. By default its name decides: .conllu is CoNLL-U.
+    format : str, optional
+        The name of its format, one of `swvp.io.FORMATS`. By default its name decides.
+    widths : sequence of int, optional
+        The numbers of columns it may have if they have names.
+
+    Returns
+    -------
+    Table
     """
-    conllu = is_conllu(path) if conllu is None else conllu
-    return table_of(path, read_bytes(path), encoding=encoding, conllu=conllu, widths=widths)
+    return table_of(path, read_bytes(path), encoding=encoding, conllu=conllu, format=format, widths=widths)
 
 
 def check_encoding(encoding: str) -> str:
-    """The usual name of an encoding of text."""
+    """Return the usual name of an encoding; raise InputError if it is unknown."""
     try:
         return codecs.lookup(encoding).name
     except (LookupError, ValueError):  # a name may hold a byte 0
@@ -223,9 +268,16 @@ def check_encoding(encoding: str) -> str:
 
 
 def table_of(
-    path: str | Path, whole: bytes, *, encoding: str, conllu: bool, widths: Sequence[int] = (len(CONLLU),)
+    path: str | Path,
+    whole: bytes,
+    *,
+    encoding: str = "utf-8",
+    conllu: bool | None = None,
+    format: str | None = None,
+    widths: Sequence[int] | None = None,
 ) -> Table:
-    """The tokens of the bytes of a file; `path` is for messages."""
+    """Return the tokens of the bytes of a file, as `read_table` does; `path` is for messages and the format."""
+    chosen = choose_format(path, format=format, conllu=conllu)
     content = whole.removeprefix(codecs.BOM_UTF8)
     mark = whole[: len(whole) - len(content)]
     known = check_encoding(encoding)
@@ -248,11 +300,13 @@ def table_of(
             line = text.count("\n", 0, error.start) + 1
             raise InputError(f"{path}:{line}: half a character ({text[error.start]!a}), read as {encoding}") from None
         mark += "\ufeff".encode(encoding) if text.startswith("\ufeff") else b""
-    return Table(path, content, encoding, conllu=conllu, mark=mark, widths=widths)
+    if chosen.to_columns is not None:
+        content = chosen.to_columns(text.removeprefix("\ufeff")).encode()
+    return Table(path, content, encoding, format=chosen, mark=mark, widths=widths)
 
 
 class ColumnFile(NamedTuple):
-    """The rows of each sentence, and the line of the file on which each sentence begins."""
+    """The rows of each sentence, the line of the file on which each sentence begins, and the number of columns."""
 
     sentences: list[list[tuple[str, ...]]]
     lines: list[int]
@@ -260,7 +314,18 @@ class ColumnFile(NamedTuple):
 
 
 def read_columns(path: str | Path, *, encoding: str = "utf-8") -> ColumnFile:
-    """Read a column file, or CoNLL-U if its name says so; see `swvp.io.table.read_table`."""
+    """Read a file of tokens as lists of tuples, one a token; see `read_table`.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "train.txt")
+    ...     _ = path.write_text("the D\\ndog N\\n\\nit P\\n")
+    ...     read_columns(path).sentences
+    [[('the', 'D'), ('dog', 'N')], [('it', 'P')]]
+    """
     table = read_table(path, encoding=encoding)
     columns = (table.sentences(number) for number in range(table.width))
     sentences = [list(zip(*rows, strict=True)) for rows in zip(*columns, strict=True)]
