@@ -2,15 +2,17 @@
 
     python benchmarks/walks.py train tagger train.txt --epochs 1 --model /tmp/model
 
-runs the command and prints the files of swvp that execute a function (modules that are only imported do not count), and
-the calls that lead from another package back up into `cli`. Functions inside compiled kernels are not seen.
+runs the command and prints the files of swvp that execute a function (what runs when a module is imported does not
+count), and the calls that lead from another package back up into `cli`. Functions inside compiled kernels are not seen.
 """
 
 from __future__ import annotations
 
 import contextlib
+import inspect
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -19,6 +21,7 @@ import swvp
 from swvp.cli import main
 
 SOURCE = f"{Path(swvp.__file__).parent}/"
+IMPORTING = "(import)"
 
 
 class Walk:
@@ -30,24 +33,30 @@ class Walk:
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
         name = frame.f_code.co_filename
-        if event != "call" or not name.startswith(SOURCE) or frame.f_code.co_name in ("<module>", "__init_subclass__"):
+        if event != "call" or not name.startswith(SOURCE) or not is_function(frame):
+            return
+        callers = list(files_above(frame))
+        if IMPORTING in callers:
             return
         file = name.removeprefix(SOURCE)
         self.calls[file] += 1
-        caller = caller_of(frame)
-        if file.startswith("cli/") and caller and not caller.startswith(("cli/", "__main__")):
-            self.returns[f"{caller} -> {file}: {frame.f_code.co_name}"] += 1
+        if file.startswith("cli/") and callers and not callers[0].startswith("cli/"):
+            self.returns[f"{callers[0]} -> {file}: {frame.f_code.co_name}"] += 1
 
 
-def caller_of(frame: FrameType) -> str | None:
-    """The file of swvp from which a function is called, perhaps through other libraries."""
+def is_function(frame: FrameType) -> bool:
+    """Whether a frame is that of a function, not of a module or the body of a class."""
+    return bool(frame.f_code.co_flags & inspect.CO_OPTIMIZED)
+
+
+def files_above(frame: FrameType) -> Iterator[str]:
+    """The files of swvp from which a function is called, the nearest first, perhaps through other libraries."""
     above = frame.f_back
     while above is not None:
         name = above.f_code.co_filename
-        if name.startswith(SOURCE) and above.f_code.co_name != "<module>":
-            return name.removeprefix(SOURCE)
+        if name.startswith(SOURCE):
+            yield name.removeprefix(SOURCE) if is_function(above) else IMPORTING
         above = above.f_back
-    return None
 
 
 def measure(arguments: list[str]) -> Walk:

@@ -113,8 +113,14 @@ def test_nobody_has_to_watch(fitted):
         (lambda fitted: fitted.explain(X[0], n=-1), "n must be a whole number of at least 0, not -1"),
         (lambda fitted: fitted.top_features(n=-1), "n must be a whole number of at least 0, not -1"),
         (lambda fitted: fitted.top_transitions(n=1.5), "n must be a whole number of at least 0, not 1.5"),
-        (lambda fitted: fitted.predict_k_best([["a"] * 50], 10**12), "no room for the 1000000000000 best labels"),
-        (lambda fitted: fitted.predict_k_best([["a"] * 90], 10**40), "no room for the .* best labels of 90 tokens"),
+        (
+            lambda fitted: fitted.predict_k_best([["a"] * 50], 10**12),
+            "not enough memory for the 1000000000000 best labels",
+        ),
+        (
+            lambda fitted: fitted.predict_k_best([["a"] * 90], 10**40),
+            "not enough memory for the .* best labels of 90 tokens",
+        ),
     ],
 )
 def test_questions_that_make_no_sense(fitted, ask, message):

@@ -187,9 +187,9 @@ Examples:
 
   swvp train tagger esp.train --encoding iso-8859-1 --model ner.swvp
 
-  swvp train tagger train.txt --features my.templates --constraint none --model mine.swvp
+  swvp train tagger train.txt --features my.txt --constraint none -m mine.swvp
 
-  swvp train tagger en-ud-train.conllu --target upos --dev en-ud-dev.conllu --model pos.swvp
+  swvp train tagger train.conllu --target upos --dev dev.conllu -m pos.swvp
 
   swvp train tagger train.txt --dev dev.txt --tune --model best.swvp
 
@@ -314,9 +314,9 @@ Examples:
 
   swvp train parser el-ud-train.conllu --dev el-ud-dev.conllu --model el.swvp
 
-  swvp train parser train.conllu --dev dev.conllu --order 2 --model better.swvp
+  swvp train parser train.conllu --dev dev.conllu --order 2 -m better.swvp
 
-  swvp train parser train.conll --encoding iso-8859-1 --projective --model parser.swvp
+  swvp train parser train.conll --encoding iso-8859-1 --projective -m p.swvp
 
   swvp train parser train.conllu --dev dev.conllu --tune --model best.swvp
 

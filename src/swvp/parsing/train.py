@@ -22,7 +22,7 @@ __all__ = ["read_features", "train_parser"]
 
 
 def train_parser(run: Run, parser: Parser, observers: Sequence[Observer] = (), *, default_margin: bool = False) -> None:
-    """Train a parser on treebanks and write its model file; observers are told what happens.
+    """Train a parser on treebanks and write its model file; observers receive its events.
 
     `default_margin`: the user gave no margin, so a note says where the default matters.
     """

@@ -1,8 +1,8 @@
-"""Owns training by likelihood: a conditional random field over the features and weights of the tagger.
+"""Training by likelihood: a conditional random field with the features and weights of the tagger.
 
 The objective is -Σ log p(y | x) + l2/2 · ‖w‖², where w are all weights (a, y) and (y', y); CRFsuite's c2 is l2/2.
-With a barrier p is over the allowed sequences only. The objective is convex; SciPy's L-BFGS goes down from the weights
-the model has.
+With a constraint, p is over the allowed sequences only. The objective is convex; SciPy's L-BFGS starts from the weights
+of the model.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from swvp.types import Floats, Ints
 __all__ = ["Iteration", "LikelihoodTraining", "Objective", "check_l2", "maximise_likelihood"]
 
 MEMORY = 6
-"""How many steps L-BFGS remembers."""
+"""The number of steps that L-BFGS remembers."""
 
 BLOCKS = 16
 """Parts of the work for threads: the same for any number of threads, so that sums have the same order."""
@@ -37,7 +37,7 @@ BLOCKS = 16
 
 @dataclass(frozen=True)
 class Iteration:
-    """What one iteration of L-BFGS reached.
+    """The state after one iteration of L-BFGS.
 
     `mistakes` counts sentences and `wrong_positions` tokens in which the gold label is not the most probable one;
     `evaluations` counts gradients so far, and `seconds` are those of this iteration.
@@ -64,12 +64,12 @@ class Objective:
     def __init__(self, problem: AttributeChain, attributes: int, barrier: Floats, l2: float, n_jobs: int = 1):
         self.problem, self.barrier, self.l2 = problem, barrier, l2
         self.attributes, self.labels = attributes, len(barrier) - 1
-        self.found = occurrences(problem.attributes, problem.values, problem.starts, attributes)
+        self.occurrences = occurrences(problem.attributes, problem.values, problem.starts, attributes)
         self.sentences = blocks(problem.starts[problem.offsets])
-        self.rows = blocks(self.found.starts)
+        self.rows = blocks(self.occurrences.starts)
         self.out = np.zeros((len(problem.y), self.labels))
-        room = max(int(np.diff(problem.offsets).max(initial=0)), 1)
-        self.rooms = [(np.zeros((room, self.labels)), new_chain_buffers(self.labels, room)) for _ in self.sentences]
+        longest = max(int(np.diff(problem.offsets).max(initial=0)), 1)
+        self.buffers = [(np.zeros((longest, self.labels)), new_chain_buffers(self.labels, longest)) for _ in self.sentences]
         self.pool = ThreadPoolExecutor(n_jobs) if n_jobs > 1 else None
         self.evaluations = 0
         self.log_likelihood = self.norm = self.gradient_norm = 0.0  # of the last evaluation, as all below
@@ -85,12 +85,12 @@ class Objective:
 
         def likelihood(k: int) -> float:
             first, last = self.sentences[k]
-            node, room = self.rooms[k]
-            return expect(self.problem, first, last, w, moves, node, room, self.out, pairs[k], exact[k], wrong[k])
+            node, buffers = self.buffers[k]
+            return expect(self.problem, first, last, w, moves, node, buffers, self.out, pairs[k], exact[k], wrong[k])
 
         def gradients(k: int) -> float:
             first, last = self.rows[k]
-            return gather(self.found, first, last, self.out, w, self.l2, g)
+            return gather(self.occurrences, first, last, self.out, w, self.l2, g)
 
         self.log_likelihood = sum(self.run(likelihood, len(self.sentences)))
         if self.log_likelihood == -np.inf:
@@ -111,14 +111,14 @@ class Objective:
         return list(self.pool.map(work, range(count)) if self.pool else map(work, range(count)))
 
 
-def blocks(sizes: Ints) -> list[tuple[int, int]]:
-    """Divide what begins at sizes[0], sizes[1], … into parts of about the same size."""
-    cuts = np.searchsorted(sizes, np.linspace(sizes[0], sizes[-1], BLOCKS + 1)[1:-1])
-    return list(zip([0, *cuts.tolist()], [*cuts.tolist(), len(sizes) - 1], strict=True))
+def blocks(starts: Ints) -> list[tuple[int, int]]:
+    """Divide items, item i from starts[i] to starts[i + 1], into BLOCKS ranges of about the same size."""
+    cuts = np.searchsorted(starts, np.linspace(starts[0], starts[-1], BLOCKS + 1)[1:-1])
+    return list(zip([0, *cuts.tolist()], [*cuts.tolist(), len(starts) - 1], strict=True))
 
 
 def check_l2(l2: Any) -> None:
-    """Refuse what is no weight of the squared norm."""
+    """Raise InputError unless l2 is a number of at least 0."""
     if not is_real(l2) or l2 < 0:
         raise InputError(f"l2 must be a number of at least 0, not {shown(l2)}")
 
@@ -184,7 +184,7 @@ def maximise_likelihood(
 
 
 class LikelihoodTraining(Training):
-    """A training of a CRF: an iteration of L-BFGS stands for a pass. It cannot go on from a checkpoint."""
+    """The training of a CRF; its epochs are iterations of L-BFGS. It cannot resume from a checkpoint."""
 
     resumable = False
     stops_without_mistakes = False
@@ -204,8 +204,8 @@ class LikelihoodTraining(Training):
 
 
 def as_epoch(iteration: Iteration) -> Epoch:
-    """An iteration in the words of a history: there are no updates to count."""
-    nothing = dict.fromkeys(COUNTS, 0) | {
+    """An iteration as an epoch of the history, without updates."""
+    counts = dict.fromkeys(COUNTS, 0) | {
         "mistakes": iteration.mistakes,
         "wrong_positions": iteration.wrong_positions,
     }
@@ -214,5 +214,5 @@ def as_epoch(iteration: Iteration) -> Epoch:
         examples=iteration.examples,
         norm=iteration.norm,
         seconds=iteration.seconds,
-        **nothing,
+        **counts,
     )

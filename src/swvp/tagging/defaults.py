@@ -1,15 +1,15 @@
-"""Owns the features and the constraint of a tagger that was given none: chosen from its labels and columns.
+"""Default features and constraint of a tagger, chosen from its labels and columns.
 
-What the labels are decides, whatever the language:
+The kind of the labels decides, whatever the language:
 
     entities   types such as PER, Disease           preset ner
     chunks     types such as NP, ADVP               preset chunk, if there is a column pos
     tags       NOUN, VBD, …, and only words         preset pos
 
-In all other cases (types that are not known, no types, chunks without pos, tags with more columns) the presets that
-fit the columns are tried: trained on some sentences, scored on others, and the best is taken. The constraint is the
-scheme that the labels keep to; chunks have none, because there it makes no difference (CoNLL-2000, 936 held-out
-sentences, four seeds: F1 94.37 without, 94.38 with).
+In all other cases (unknown types, no types, chunks without pos, tags with more columns) the presets that fit the
+columns are tried: trained on four fifths of a sample, scored on the rest, and the best is chosen. The constraint is the
+scheme of the labels; chunks have none, because there it makes no difference (CoNLL-2000, 936 dev sentences, four seeds:
+F1 94.37 without, 94.38 with).
 """
 
 from __future__ import annotations
@@ -48,27 +48,27 @@ KNOWN_TYPES = {
         DISEASE GENE PROTEIN CHEMICAL DRUG SPECIES CELL_LINE CELL_TYPE DNA RNA
     """,
 }
-"""Types that leave no doubt: chunks in treebanks of many languages, and names. Held-out sentences decide on others."""
+"""Known types of chunks, in treebanks of many languages, and of named entities. For others, presets are tried."""
 
 LABEL = re.compile(r"(?P<prefix>[BIESLUMW])[-_](?P<type>.+)", re.DOTALL)
 WHOLE_PREFIX = {"B", "I", "E", "S", "M", "L", "U"}
 
 MOST_SENTENCES, LEAST_SENTENCES = 2_000, 100
-"""How many sentences presets are tried on, and with how few the labels alone decide."""
+"""The largest sample that presets are tried on, and the smallest; below it the labels alone decide."""
 EVERY = 5
-"""Of the sentences tried on, each fifth is held out."""
+"""Every fifth sentence of the sample is in its dev set."""
 FEW = 0.01
-"""The share of phrases that may begin with I- in what is still IOB2."""
+"""The share of phrases that may begin with I- in labels that still count as IOB2."""
 
 LIKELIER = 0.01
-"""By how much another preset must be better than the likeliest one: less is chance."""
+"""The score by which another preset must be better than the likeliest one; smaller differences are chance."""
 
 Score = Callable[[str, Corpus, Corpus], float]
-"""Train with these features on one corpus; the score on the other, from 0 to 1."""
+"""Trains with these features on the first corpus; returns the score on the second, from 0 to 1."""
 
 
 class Choice(NamedTuple):
-    """The features (None where a user gave them) and the constraint of a tagger, and why: for people."""
+    """The chosen features (None if the user gave them) and constraint of a tagger, and the reason in words."""
 
     features: str | None
     constraint: str | None
@@ -94,12 +94,12 @@ def choose(corpus: Corpus, *, features: bool, constraint: bool, score: Score) ->
     train, dev = split(corpus)
     scores = {name: score(name, train, dev) for name in order}
     best = max(order, key=lambda name: scores[name] + LIKELIER * (name == order[0]))
-    told = ", ".join(f"{name} {100 * value:.1f}" for name, value in scores.items())
-    return Choice(best, scheme, f"{shown}; on {len(dev.offsets) - 1} held-out sentences {told}")
+    texts = ", ".join(f"{name} {100 * value:.1f}" for name, value in scores.items())
+    return Choice(best, scheme, f"{shown}; on {len(dev.offsets) - 1} held-out sentences {texts}")
 
 
 def kind_of_labels(labels: Labels) -> tuple[str, str]:
-    """Whether labels are entities, chunks, phrases (of other types or of none) or tags; and how to say it."""
+    """The kind of labels (entities, chunks, other phrases, tags), and a description of them."""
     counts = np.bincount(labels.ids, minlength=len(labels.names))
     names = [str(name) for name, count in zip(labels.names, counts, strict=True) if count]
     tokens = {str(name): int(count) for name, count in zip(labels.names, counts, strict=True)}
@@ -108,18 +108,18 @@ def kind_of_labels(labels: Labels) -> tuple[str, str]:
         return "phrases", "phrases without types"
     matches = {name: LABEL.fullmatch(name) for name in inside}
     if not inside or not all(matches.values()) or not {m["prefix"] for m in matches.values() if m} & set("BIS"):
-        some = ", ".join(sorted(names, key=lambda name: -tokens[name])[:3])
-        return "tags", f"tags ({some}{', …' if len(names) > 3 else ''})"
+        examples = ", ".join(sorted(names, key=lambda name: -tokens[name])[:3])
+        return "tags", f"tags ({examples}{', …' if len(names) > 3 else ''})"
     types: dict[str, int] = {}
     for name, match in matches.items():
         assert match is not None
         types[match["type"]] = types.get(match["type"], 0) + tokens[name]
     frequent = sorted(types, key=lambda kind: -types[kind])
-    some = f"({', '.join(frequent[:3])}{', …' if len(frequent) > 3 else ''})"
+    examples = f"({', '.join(frequent[:3])}{', …' if len(frequent) > 3 else ''})"
     for kind, known in KNOWN_TYPES.items():
         if 2 * sum(count for name, count in types.items() if known_as(name) & {*known.split()}) > sum(types.values()):
-            return kind, f"{kind} {some}"
-    return "phrases", f"phrases {some}"
+            return kind, f"{kind} {examples}"
+    return "phrases", f"phrases {examples}"
 
 
 def known_as(kind: str) -> set[str]:
@@ -130,7 +130,7 @@ def known_as(kind: str) -> set[str]:
 
 
 def presets_for(columns: Sequence[str]) -> list[str]:
-    """The presets whose columns are there."""
+    """The presets that need no other columns."""
     fitting = []
     for name, lines in PRESETS.items():
         try:
@@ -142,7 +142,7 @@ def presets_for(columns: Sequence[str]) -> list[str]:
 
 
 def preferred(kind: str, corpus: Corpus, fitting: Sequence[str]) -> list[str]:
-    """The presets to choose from, the likeliest first; one only where that is sure."""
+    """The presets to try, the likeliest first; only one if there is no doubt."""
     assert corpus.labels is not None
     if kind == "entities":
         order = ["ner"]
@@ -150,7 +150,7 @@ def preferred(kind: str, corpus: Corpus, fitting: Sequence[str]) -> list[str]:
         order = ["chunk"] if "chunk" in fitting else ["pos", "ner"]
     elif kind == "tags":
         order = ["chunk", "pos"] if "chunk" in fitting else ["pos"]
-    else:  # of names, most tokens are outside
+    else:  # most tokens are outside of names
         outside = [number for number, name in enumerate(corpus.labels.names) if name == "O"]
         sparse = 2 * int(np.isin(corpus.labels.ids, outside).sum()) > corpus.tokens
         order = ["ner", "chunk", "pos"] if sparse else ["chunk", "ner", "pos"]
@@ -158,7 +158,7 @@ def preferred(kind: str, corpus: Corpus, fitting: Sequence[str]) -> list[str]:
 
 
 def scheme_of(corpus: Corpus) -> str | None:
-    """The constraint that the labels keep to; `iob2` also where a few phrases begin with I-."""
+    """The scheme of the labels; `iob2` also if a few phrases begin with I-."""
     assert corpus.labels is not None
     names, ids = corpus.labels
     if not all(isinstance(name, str) for name in names) or not look_like_phrases([names]):
@@ -184,12 +184,12 @@ def broken(constraint: str, corpus: Corpus) -> NDArray[np.bool_]:
     names, ids = corpus.labels
     bars = np.isneginf(barrier(constraint, names))
     before, after = before_and_after(ids, corpus.offsets, len(names))
-    found: NDArray[np.bool_] = bars[before, ids] | (bars[ids, after] & (after == len(names)))
-    return found
+    result: NDArray[np.bool_] = bars[before, ids] | (bars[ids, after] & (after == len(names)))
+    return result
 
 
 def split(corpus: Corpus) -> tuple[Corpus, Corpus]:
-    """Sentences to train on and sentences to score, taken evenly from all of the corpus."""
+    """Sentences to train on and sentences to score on, a sample spread evenly over the corpus."""
     filled = np.flatnonzero(np.diff(corpus.offsets))
     chosen = filled[np.linspace(0, len(filled) - 1, min(len(filled), MOST_SENTENCES)).astype(np.int64)]
     held_out = np.arange(len(chosen)) % EVERY == EVERY - 1
@@ -197,7 +197,7 @@ def split(corpus: Corpus) -> tuple[Corpus, Corpus]:
 
 
 def part_of(corpus: Corpus, sentences: NDArray[np.int64]) -> Corpus:
-    """Some sentences of a corpus of columns."""
+    """The corpus of these sentences."""
     assert corpus.columns is not None
     assert corpus.labels is not None
     sizes = np.diff(corpus.offsets)[sentences]

@@ -1,8 +1,7 @@
-"""Owns what a tagger knows beside its best labels: the next best, marginals, confidences and their temperature.
+"""Probabilities of label sequences: k-best labels, marginals, confidences, and the fit of their temperature.
 
-p(y | x) ∝ exp(score(y) / temperature), over the sequences that the constraint allows. A perceptron does not learn
-this p: its scores have an arbitrary scale. The temperature gives them the scale under which gold labels of held-out
-data are most probable; it changes no prediction.
+p(y | x) ∝ exp(score(y) / temperature), over the sequences that the constraint allows. A perceptron does not learn this
+p: its scores have an arbitrary scale, which the temperature adjusts (`swvp.training.temperature`).
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ MEASURES = ("tokens", "sequences")
 
 
 class Confidence(NamedTuple):
-    """How sure a tagger is of the labels it predicts for a sentence."""
+    """The labels that a tagger predicts for a sentence, and their probabilities."""
 
     labels: list[Any]
     tokens: Floats  # P(y_t = labels[t] | x) of each token
@@ -45,7 +44,7 @@ class Distributions(NamedTuple):
 def distributions_of(
     tagger: Any, problem: AttributeChain, temperature: float, *, with_marginals: bool = True
 ) -> Distributions:
-    """The distribution of the labels of each sentence; scores are those of problem.y."""
+    """The distribution of the labels of each sentence; `scores` are those of problem.y."""
     labels, sentences = len(tagger.classes_), len(problem.offsets) - 1
     moves = transitions(tagger.transitions_ + tagger.barrier_, temperature)
     out = np.zeros((len(problem.starts) - 1 if with_marginals else 0, labels))
@@ -54,9 +53,9 @@ def distributions_of(
     def fill(a: int, b: int) -> None:
         offsets = problem.offsets[a : b + 1]
         size = int(np.diff(offsets).max())
-        node, room = np.zeros((size, labels)), new_chain_buffers(labels, size)
-        some = problem._replace(offsets=offsets)
-        distributions(some, tagger.coef_, moves, node, room, out, scores[a:b], log_z[a:b])
+        node, buffers = np.zeros((size, labels)), new_chain_buffers(labels, size)
+        part = problem._replace(offsets=offsets)
+        distributions(part, tagger.coef_, moves, node, buffers, out, scores[a:b], log_z[a:b])
 
     in_shares(fill, sentences, tagger.n_jobs)
     for i in np.flatnonzero(np.isneginf(log_z)):
@@ -74,7 +73,7 @@ def k_best_labels(tagger: Any, problem: AttributeChain, k: int) -> list[list[tup
     try:
         work = new_k_best_buffers(k, len(tagger.classes_), size)
     except (MemoryError, ValueError, OverflowError):
-        raise InputError(f"no room for the {k} best labels of {size} tokens: ask for fewer") from None
+        raise InputError(f"not enough memory for the {k} best labels of {size} tokens: ask for fewer") from None
     names = np.array([*tagger.classes_, None], object)
     result = []
     for start, end in zip(problem.offsets, problem.offsets[1:], strict=False):
@@ -87,28 +86,28 @@ def k_best_labels(tagger: Any, problem: AttributeChain, k: int) -> list[list[tup
 
 def marginals(tagger: Any, problem: AttributeChain) -> list[list[dict[Any, float]]]:
     """The probability of each label at each token of each sentence."""
-    found = distributions_of(tagger, problem, tagger.temperature_).marginals.tolist()
-    rows = [dict(zip(tagger.classes_, row, strict=True)) for row in found]
+    probabilities = distributions_of(tagger, problem, tagger.temperature_).marginals.tolist()
+    rows = [dict(zip(tagger.classes_, row, strict=True)) for row in probabilities]
     return [rows[a:b] for a, b in zip(problem.offsets, problem.offsets[1:], strict=False)]
 
 
 def confidences(tagger: Any, problem: AttributeChain) -> list[Confidence]:
     """The best labels of each sentence and their probabilities."""
-    room = int(np.diff(problem.offsets).max(initial=0))
-    model = new_model(0, len(tagger.classes_), room)
+    longest = int(np.diff(problem.offsets).max(initial=0))
+    model = new_model(0, len(tagger.classes_), longest)
     model = model._replace(w=tagger.coef_, moves=tagger.transitions_ + tagger.barrier_)
     y = np.empty(len(problem.starts) - 1, np.uint32)
     predict_all(problem, model, y)
-    found = distributions_of(tagger, problem._replace(y=y), tagger.temperature_)
-    tokens = found.marginals[np.arange(len(y)), y]
-    whole = np.exp(np.minimum(found.scores - found.log_z, 0.0)).tolist()
+    computed = distributions_of(tagger, problem._replace(y=y), tagger.temperature_)
+    tokens = computed.marginals[np.arange(len(y)), y]
+    whole = np.exp(np.minimum(computed.scores - computed.log_z, 0.0)).tolist()
     names = np.array([*tagger.classes_, None], object)[y].tolist()
     bounds = zip(problem.offsets, problem.offsets[1:], strict=False)
     return [Confidence(names[a:b], tokens[a:b], p) for (a, b), p in zip(bounds, whole, strict=True)]
 
 
-def numbered(tagger: Any, y: Sequence[Sequence[Any]]) -> Ids:
-    """Labels as numbers; those the tagger does not know are numbered after all others."""
+def label_numbers(tagger: Any, y: Sequence[Sequence[Any]]) -> Ids:
+    """Labels as numbers; the number of unknown labels is that of all known ones."""
     number = {label: k for k, label in enumerate(tagger.classes_)}
     return np.array([number.get(label, len(number)) for labels in y for label in labels], np.uint32)
 
@@ -116,12 +115,12 @@ def numbered(tagger: Any, y: Sequence[Sequence[Any]]) -> Ids:
 def best_temperature(tagger: Any, problem: AttributeChain, y: Sequence[Sequence[Any]], of: str = "tokens") -> float:
     """The temperature under which the gold labels y of tokens, or of whole sentences, are most probable.
 
-    Left out is what no temperature can make probable: labels that the tagger does not know, and sentences with
-    labels that the constraint forbids.
+    Labels that the tagger does not know, and sentences with labels that the constraint forbids, are left out: no
+    temperature makes them probable.
     """
     if of not in MEASURES:
         raise unknown_name("of", of, MEASURES)
-    labels, gold = len(tagger.classes_), numbered(tagger, y)
+    labels, gold = len(tagger.classes_), label_numbers(tagger, y)
     known = gold < labels
     problem = problem._replace(y=np.minimum(gold, labels - 1).astype(np.uint32))
     tokens = np.flatnonzero(known)
@@ -133,18 +132,18 @@ def best_temperature(tagger: Any, problem: AttributeChain, y: Sequence[Sequence[
     def loss(temperature: float) -> float:
         """-log p of the gold labels, a token or a sentence."""
         tokenwise = of == "tokens"
-        found = distributions_of(tagger, problem, temperature, with_marginals=tokenwise)
+        computed = distributions_of(tagger, problem, temperature, with_marginals=tokenwise)
         if tokenwise:
-            return float(-np.log(np.maximum(found.marginals[tokens, problem.y[tokens]], LEAST)).mean())
-        return float((found.log_z - found.scores)[usable].mean())
+            return float(-np.log(np.maximum(computed.marginals[tokens, problem.y[tokens]], LEAST)).mean())
+        return float((computed.log_z - computed.scores)[usable].mean())
 
     if not (len(tokens) if of == "tokens" else usable.any()):
-        raise InputError("no gold labels that the tagger can predict: a temperature cannot be found")
+        raise InputError("no gold labels that the tagger can predict: a temperature cannot be fitted")
     return lowest_loss(loss, scale_of(tagger, problem))
 
 
 def scale_of(tagger: Any, problem: AttributeChain) -> float:
-    """How much the scores of labels at a token differ."""
+    """The standard deviation of the scores of labels at a token, averaged over tokens."""
     node = np.zeros((len(problem.starts) - 1, len(tagger.classes_)))
     position_scores(problem, 0, len(node), tagger.coef_, node)
     return float(node.std(1).mean()) if node.size else 0.0

@@ -75,7 +75,7 @@ class TaggerFiles:
 
 
 def train_tagger(run: Run, files: TaggerFiles, tagger: Tagger, observers: Sequence[Observer] = ()) -> None:
-    """Train a tagger on files and write its model file; observers are told what happens."""
+    """Train a tagger on files and write its model file; observers receive its events."""
     tried = check_options(run, files, tagger)
     with run.session(observers) as session:
         table = files.read(run.train, run.encoding)

@@ -72,7 +72,7 @@ class Session:
     user_code : str, optional
         Digest of the user's Python file that was loaded; training resumes only with the same.
     observers : sequence of Observer
-        They are told what happens.
+        They receive the events of the session.
     """
 
     def __init__(

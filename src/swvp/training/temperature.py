@@ -1,7 +1,7 @@
-"""Owns the temperature: what scores are divided by before they become probabilities.
+"""The temperature: the divisor of scores in probabilities, p ∝ exp(score / temperature).
 
-A perceptron's scores have an arbitrary scale. The temperature gives them the one under which what is right in held-out
-data is most probable; it changes no prediction, and it belongs to the weights it was fitted for.
+A perceptron's scores have an arbitrary scale. The temperature is fitted so that the gold labels of a dev set are most
+probable. It changes no prediction, and it belongs to the weights that it was fitted for.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ from swvp.io.model_files import must
 __all__ = ["LEAST", "Tempered", "lowest_loss", "temperature_in"]
 
 LEAST = 1e-300
-"""Probabilities below it count as so much when logarithms are taken."""
+"""Smaller probabilities are replaced by it in logarithms."""
 GRID = 12
+"""The grid of the first search has powers of 2 from -GRID to GRID."""
 
 
 class Tempered:
-    """What has weights `coef_` and a temperature for them."""
+    """An estimator with weights `coef_` and a temperature for them."""
 
     @property
     def temperature_(self) -> float:
-        """What scores are divided by before they become probabilities: 1 unless fitted for the weights it has now."""
+        """The divisor of scores in probabilities: 1 unless it was fitted for the present weights."""
         temperature, weights = self.__dict__.get("_temperature", (1.0, None))
         return float(temperature) if weights is getattr(self, "coef_", None) else 1.0
 
@@ -36,22 +37,22 @@ class Tempered:
 
 
 def lowest_loss(loss: Callable[[float], float], unit: float) -> float:
-    """The temperature of the lowest loss; `unit` is about how much scores differ, or 0."""
+    """The temperature with the lowest loss; `unit` is the typical difference of scores, or 0."""
     from scipy.optimize import minimize_scalar  # takes long to import
 
-    # the scale of scores is arbitrary: look for it first, in powers of 2, then for the lowest point near it
+    # the scale of scores is arbitrary: first a grid of powers of 2, then the minimum near its best point
     def of_logarithm(log_temperature: float) -> float:
         return loss(math.exp(log_temperature))
 
     grid = math.log(unit if unit > 0 else 1.0) + math.log(2) * np.arange(-GRID, GRID + 1)
     lowest = grid[int(np.argmin([of_logarithm(point) for point in grid]))]
     bounds = (lowest - math.log(2), lowest + math.log(2))
-    found = minimize_scalar(of_logarithm, bounds=bounds, method="bounded", options={"xatol": 1e-3})
-    return math.exp(float(found.x))
+    minimum = minimize_scalar(of_logarithm, bounds=bounds, method="bounded", options={"xatol": 1e-3})
+    return math.exp(float(minimum.x))
 
 
 def temperature_in(meta: dict[str, Any]) -> float:
-    """The temperature that a model file says, for sure one; 1 in files that say none."""
+    """The temperature in a model file, 1 if there is none; InputError if it cannot be one."""
     temperature = meta.get("temperature", 1.0)
     must(type(temperature) in (int, float) and 0 < temperature < np.inf, "temperature")
     return float(temperature)

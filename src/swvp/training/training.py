@@ -36,7 +36,7 @@ class Development(Protocol):
 
 
 class Stopped(KeyboardInterrupt):
-    """Raised when the user stops training (Ctrl-C), after the observers were told."""
+    """Raised when the user stops training (Ctrl-C), after the observers are notified."""
 
 
 class Progress(NamedTuple):
