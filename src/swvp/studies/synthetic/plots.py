@@ -163,5 +163,8 @@ def beta_axis(results: SyntheticResults, panels: Sequence[Axes]) -> None:
     betas = sorted(results.settings.betas)
     margin = 0.04 * (betas[-1] - betas[0]) or 0.5
     panels[-1].set_xlim(betas[0] - margin, betas[-1] + margin)
-    panels[-1].xaxis.set_major_locator(MaxNLocator(nbins=6))
+    if min(np.diff(betas), default=np.inf) > margin:
+        panels[-1].set_xticks(betas, [f"{beta:g}" for beta in betas])
+    else:  # the labels would overlap
+        panels[-1].xaxis.set_major_locator(MaxNLocator(nbins=6))
     panels[-1].set_xlabel("β")
