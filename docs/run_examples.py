@@ -10,6 +10,7 @@ follows is its output. A block of any other language whose first line is `# file
 - `…` alone on a line stands for any lines, `…` within a line for any characters.
 - Times and sizes of a progress table differ between machines: they are not compared.
 - `<!-- needs: FOLDER … -->` before a block: it is run only with `--data`, where each FOLDER holds a corpus.
+- `<!-- before: COMMAND -->` before a block: this command is run first, and its output is not shown.
 - `<!-- not run: REASON -->` before a block: it is never run.
 """
 
@@ -23,21 +24,23 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import NamedTuple
 
 DOCS = Path(__file__).resolve().parent
 BLOCK = re.compile(
-    r"(?:^<!-- (?P<mark>needs|not run): (?P<what>.*?) -->\n+)?"
+    r"(?P<marks>(?:^<!-- (?:needs|before|not run): [^\n]* -->\n+)*)"
     r"^(?P<indent> *)```(?P<language>[\w-]*)\n(?P<body>.*?)^(?P=indent)```$",
     re.MULTILINE | re.DOTALL,
 )
+MARK = re.compile(r"<!-- (needs|before|not run): (.*) -->")
 SECONDS_AND_TIME_LEFT = re.compile(r"\s+\d+\.\d(\s+\d+:\d\d)?$")
 COMPILING = re.compile(r"first training .*compil")
 
 
 class Block(NamedTuple):
-    """A fenced block of a page: its place in the text, its lines, and the comment before it."""
+    """A fenced block of a page: its place in the text, its lines, and what the comments before it say."""
 
     start: int
     end: int
@@ -45,6 +48,7 @@ class Block(NamedTuple):
     language: str
     body: str
     needs: list[str]
+    before: str
     never: bool
 
 
@@ -67,9 +71,15 @@ def blocks(text: str) -> Iterator[Block]:
     ['$ swvp\\n']
     """
     for match in BLOCK.finditer(text):
-        needs = match["what"].split() if match["mark"] == "needs" else []
+        marks = dict(MARK.findall(match["marks"]))
         yield Block(
-            *match.span("body"), match["indent"], match["language"], match["body"], needs, match["mark"] == "not run"
+            *match.span("body"),
+            match["indent"],
+            match["language"],
+            match["body"],
+            needs=marks.get("needs", "").split(),
+            before=marks.get("before", ""),
+            never="not run" in marks,
         )
 
 
@@ -114,13 +124,36 @@ def without_times(line: str) -> str:
 
 
 def shortened(shown: list[str], printed: list[str]) -> list[str]:
-    """Cut new output as the old one was cut: as many lines before the first `…` and after the last."""
+    """Cut new output as the old one was cut: between two `…`, keep the lines most like those shown before."""
     printed = trimmed(printed)
-    cuts = [number for number, line in enumerate(shown) if line.strip() == "…"]
-    if not cuts:
+    segments: list[list[str]] = [[]]
+    for line in trimmed(shown):
+        if line.strip() == "…":
+            segments.append([])
+        else:
+            segments[-1].append(line)
+    if len(segments) == 1:
         return printed
-    after = len(trimmed(shown)) - cuts[-1] - 1
-    return [*printed[: cuts[0]], "…", *(printed[-after:] if after else [])]
+    first, *middle, last = segments
+    lines, done = [*printed[: len(first)], "…"], len(first)
+    end = len(printed) - len(last)
+    for segment in middle:
+        at = max(range(done, max(done, end - len(segment)) + 1), key=lambda k: likeness(segment, printed[k:]))
+        lines += [*printed[at : at + len(segment)], "…"]
+        done = at + len(segment)
+    return [*lines, *printed[end:]]
+
+
+def rewritten(shown: list[str], printed: list[str]) -> list[str]:
+    """Cut new output, and keep the old line where only a time differs."""
+    old = {without_times(line): line for line in shown}
+    return [old.get(without_times(line), line) for line in shortened(shown, printed)]
+
+
+def likeness(segment: list[str], lines: list[str]) -> float:
+    """Return how much lines begin like a segment, whatever their numbers."""
+    pairs = zip(segment, lines, strict=False)
+    return sum(SequenceMatcher(None, *(re.sub(r"[\d.,+-]+", "0", line) for line in pair)).ratio() for pair in pairs)
 
 
 def run(page: Path, *, corpora: Path | None = None, update: bool = False) -> list[str]:
@@ -153,6 +186,7 @@ def run(page: Path, *, corpora: Path | None = None, update: bool = False) -> lis
                 continue
             for corpus in block.needs:
                 copy_corpus(corpora, corpus, folder)
+            output(block.before, folder)
             new: list[str] = []
             commands = steps(block)
             for step in commands:
@@ -161,7 +195,7 @@ def run(page: Path, *, corpora: Path | None = None, update: bool = False) -> lis
                 if not fits:
                     line = text.count("\n", 0, block.start) + 1
                     problems.append(f"{page}:{line}: $ {step.command}\n" + "\n".join(f"    {row}" for row in printed))
-                new += [*f"$ {step.command}".splitlines(), *(step.shown if fits else shortened(step.shown, printed))]
+                new += [*f"$ {step.command}".splitlines(), *(step.shown if fits else rewritten(step.shown, printed))]
                 new += [""] if not fits and step is not commands[-1] else []
             changes.append((block.start, block.end, "".join(f"{block.indent}{line}".rstrip() + "\n" for line in new)))
     if update:

@@ -7,6 +7,7 @@ import importlib.util
 import inspect
 import pkgutil
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -81,6 +82,24 @@ def test_new_output_is_cut_where_the_old_one_was():
     printed = ["a", "b", "c", "d"]
     assert EXAMPLES.shortened(["1", "…", "4"], printed) == ["a", "…", "d"]
     assert EXAMPLES.shortened(["1", "2"], printed) == printed
+    table = ["title", *(f"row {number}" for number in range(9)), "epoch 12 UAS 89.3", "end"]
+    assert EXAMPLES.shortened(["…", "epoch 9 UAS 89.1", "…"], table) == ["…", "epoch 12 UAS 89.3", "…"]
+
+
+def test_an_update_keeps_lines_of_which_only_the_time_differs():
+    shown, printed = ["1  12  0.5   0:07", "2  11  0.5"], ["1  12  9.9   0:31", "2  10  0.6"]
+    assert EXAMPLES.rewritten(shown, printed) == [shown[0], printed[1]]
+
+
+def test_comments_before_a_block_say_how_it_is_run(tmp_path):
+    page = tmp_path / "page.md"
+    text = "<!-- before: echo 1 > number -->\n\n```console\n$ cat number\n1\n```\n"
+    page.write_text(text + "<!-- not run: slow -->\n\n```console\n$ false\n1\n```\n", encoding="utf-8")
+    assert EXAMPLES.run(page) == []
+    page.write_text(text + "<!-- needs: corpus -->\n\n```console\n$ cat words\nAnn\n```\n", encoding="utf-8")
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "words").write_text("Ann\n", encoding="utf-8")
+    assert EXAMPLES.run(page) == EXAMPLES.run(page, corpora=tmp_path) == []
 
 
 def test_update_rewrites_output_and_nothing_else(tmp_path):
@@ -93,6 +112,23 @@ def test_update_rewrites_output_and_nothing_else(tmp_path):
     assert EXAMPLES.run(page) == []
 
 
+@pytest.mark.slow
+def test_the_site_is_built_without_warnings(tmp_path):
+    for name in ("furo", "latex2mathml", "myst_parser", "sphinx"):
+        pytest.importorskip(name)
+    command = [sys.executable, "-m", "sphinx", "-W", "-q", "-b", "html", "docs", str(tmp_path)]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
+    assert built.stderr == ""
+    assert "<math" in (tmp_path / "explanation" / "algorithm.html").read_text(encoding="utf-8")
+
+
+def test_the_site_needs_no_network():
+    """Formulas are MathML and the theme ships its files, so that no page asks another host for anything."""
+    source = (ROOT / "docs" / "conf.py").read_text(encoding="utf-8")
+    assert "mathjax" not in source
+    assert "https://" not in source
+
+
 # ---------------------------------------------------------------- pages agree with the code
 
 
@@ -102,6 +138,15 @@ def test_files_that_a_page_names_exist(page):
     names = re.findall(r"`((?:\w+/)+[\w.]*\w\.(?:py|md|json))`", text)
     places = (ROOT, ROOT / "src" / "swvp", ROOT / "src" / "swvp" / "structures" / "tree")
     assert [name for name in names if not any((place / name).exists() for place in places)] == []
+
+
+def test_names_of_the_architecture_are_in_the_files_it_gives():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    places = re.findall(r"`([\w/]+\.py)`: ((?:`[\w.]+`(?:, | and )?)+)", text)
+    assert len(places) > 5
+    for file, names in places:
+        source = (ROOT / "src" / "swvp" / file).read_text(encoding="utf-8")
+        assert [name for name in re.findall(r"(\w+)`", names) if name not in source] == []
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "SECURITY.md"], ids=relative)

@@ -69,7 +69,9 @@ class Objective:
         self.rows = blocks(self.occurrences.starts)
         self.out = np.zeros((len(problem.y), self.labels))
         longest = max(int(np.diff(problem.offsets).max(initial=0)), 1)
-        self.buffers = [(np.zeros((longest, self.labels)), new_chain_buffers(self.labels, longest)) for _ in self.sentences]
+        self.buffers = [
+            (np.zeros((longest, self.labels)), new_chain_buffers(self.labels, longest)) for _ in self.sentences
+        ]
         self.pool = ThreadPoolExecutor(n_jobs) if n_jobs > 1 else None
         self.evaluations = 0
         self.log_likelihood = self.norm = self.gradient_norm = 0.0  # of the last evaluation, as all below
