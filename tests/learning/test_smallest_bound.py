@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from helpers.problems import as_chain, separable_sequences
+from helpers.slow import slow_except
 from helpers.theory_problems import TINY, Table, orthogonal_examples, random_table, separable_matchings, tiny
 from swvp.errors import InputError
 from swvp.estimators import StructuredPerceptron
@@ -40,7 +41,7 @@ def nearly_separable(seed, examples=60):
 
 
 @pytest.mark.parametrize("substructures", ["full", "single", ("single", "full")])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", slow_except(range(5), 0))
 def test_no_direction_of_the_plane_gives_a_smaller_bound(seed, substructures):
     data = tables(seed, 2)
     angles = np.linspace(0, 2 * math.pi, 500)
@@ -53,6 +54,7 @@ def test_no_direction_of_the_plane_gives_a_smaller_bound(seed, substructures):
     assert found.bound > 0.95 * min(brute)  # the plane is searched densely, so not much smaller either
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("substructures", "near"), [("full", NEAR), ("single", 1.01)])
 def test_no_random_direction_near_or_far_gives_a_smaller_bound(substructures, near):
     """Of CSP; what is not convex is searched, so that a bound may be a little too large."""
