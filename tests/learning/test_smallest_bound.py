@@ -84,6 +84,7 @@ def test_the_smallest_bound_of_separable_data_is_that_of_theorem_1():
     assert theory.smallest_first_pass_bound(problem, X, Y).bound == pytest.approx(6)
 
 
+@pytest.mark.slow
 def test_equal_examples_count_as_often_as_they_come():
     problem, X, Y = tables(0, 2)
     one, three = (theory.smallest_first_pass_bound(problem, X * k, Y * k) for k in (1, 3))
@@ -95,6 +96,7 @@ def test_equal_examples_count_as_often_as_they_come():
     assert 0.95 * brute < three.bound <= brute * NEAR
 
 
+@pytest.mark.slow
 def test_the_mixed_bound_is_that_of_csp_for_csp_and_never_larger():
     *data, _ = nearly_separable(0)
     csp, single = (theory.smallest_first_pass_bound(*data, substructures=jj) for jj in ("full", "single"))
@@ -118,6 +120,7 @@ def test_examples_without_a_wrong_label_are_no_mistakes():
     assert found.bound == found.mixed == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["csp", "a-wm", "a-uniform:segments", "b-optimal"])
 def test_the_smallest_bounds_hold_for_the_first_pass(rule):
     """Back-offs use J = [L_x], so "full" is always right; the rule's own JJ without back-offs."""
@@ -172,6 +175,7 @@ def test_the_order_of_the_samples_is_decided_by_random_state():
     assert one == again != other
 
 
+@pytest.mark.slow
 def test_a_rule_that_backs_off_has_the_error_bound_of_csp():
     *data, _ = nearly_separable(1)
     csp = theory.error_bound(*data).bound
