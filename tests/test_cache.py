@@ -64,6 +64,7 @@ def flipped(content):
     return content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "damage",
     [
@@ -106,12 +107,14 @@ def attack(code, victim):
     code.write_bytes(b"SWVPCODE" + hashlib.sha256(body).digest() + body)
 
 
+@pytest.mark.slow
 def test_the_attack_works_where_only_the_user_can_make_it(run, code, tmp_path):
     attack(code, tmp_path / "attacked")
     run()
     assert (tmp_path / "attacked").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("which", "mode"), [("file", 0o002), ("folder", 0o002), ("root", 0o002), ("folder", 0o020)])
 def test_a_pickle_that_others_could_have_written_is_not_run_and_that_is_said(run, code, tmp_path, which, mode):
     attack(code, tmp_path / "attacked")
@@ -123,6 +126,7 @@ def test_a_pickle_that_others_could_have_written_is_not_run_and_that_is_said(run
     assert not (tmp_path / "attacked").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
 @pytest.mark.parametrize("which", ["file", "folder", "root"])
 def test_a_pickle_of_another_user_is_not_run_and_that_is_said(run, code, tmp_path, which):
@@ -135,6 +139,7 @@ def test_a_pickle_of_another_user_is_not_run_and_that_is_said(run, code, tmp_pat
     assert not (tmp_path / "attacked").exists()
 
 
+@pytest.mark.slow
 def test_a_link_or_a_pipe_in_place_of_a_file_is_not_followed(run, code, tmp_path):
     attack(code, tmp_path / "attacked")
     code.rename(tmp_path / "elsewhere")
@@ -146,6 +151,7 @@ def test_a_link_or_a_pipe_in_place_of_a_file_is_not_followed(run, code, tmp_path
     assert not (tmp_path / "attacked").exists()
 
 
+@pytest.mark.slow
 def test_a_folder_of_many_users_where_nobody_can_rename_what_is_another_s_will_do(run, tmp_path):
     shared = tmp_path / "cache"
     shared.mkdir()
@@ -153,6 +159,7 @@ def test_a_folder_of_many_users_where_nobody_can_rename_what_is_another_s_will_d
     assert [run(), run()] == [(42, 0, ""), (42, 1, "")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("umask", ["000", "002", "077"])
 def test_folders_and_files_are_for_the_user_alone_whatever_the_umask(run, tmp_path, umask):
     assert run(umask, NUMBA_CACHE_DIR=str(tmp_path / "a" / "b")) == (42, 0, "")
@@ -160,6 +167,7 @@ def test_folders_and_files_are_for_the_user_alone_whatever_the_umask(run, tmp_pa
     assert {(path.is_dir(), path.stat().st_mode & 0o777) for path in made} == {(True, 0o700), (False, 0o600)}
 
 
+@pytest.mark.slow
 def test_without_a_named_folder_the_cache_is_the_user_s_own(run, tmp_path):
     for _ in range(2):
         result, hits, warning = run(NUMBA_CACHE_DIR="", XDG_CACHE_HOME=str(tmp_path / "own"), HOME=str(tmp_path))
@@ -169,6 +177,7 @@ def test_without_a_named_folder_the_cache_is_the_user_s_own(run, tmp_path):
         assert [path.name for path in (tmp_path / "own").iterdir()] == ["swvp"]
 
 
+@pytest.mark.slow
 def test_where_nothing_can_be_written_each_process_compiles_and_that_is_said(run, tmp_path):
     (tmp_path / "file").write_text("")
     folder = tmp_path / "file" / "cache"
@@ -197,6 +206,7 @@ print(double(21))
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_no_reason_to_fail(run, tmp_path):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     environment["PYTHONPATH"] = os.pathsep.join([str(tmp_path), *sys.path])

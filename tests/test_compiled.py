@@ -92,6 +92,7 @@ print(outer(1))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 def test_a_change_in_another_file_makes_cached_machine_code_stale(tmp_path):
     helper, user = tmp_path / "helper.py", tmp_path / "used.py"
@@ -119,6 +120,7 @@ def test_a_change_in_another_file_makes_cached_machine_code_stale(tmp_path):
     assert answer(2, "b") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 def test_a_change_in_a_kernel_of_a_user_s_is_noticed(tmp_path):
     def answer(value):

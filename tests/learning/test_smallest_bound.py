@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from helpers.problems import as_chain, separable_sequences
+from helpers.slow import slow_except
 from helpers.theory_problems import TINY, Table, orthogonal_examples, random_table, separable_matchings, tiny
 from swvp.errors import InputError
 from swvp.estimators import StructuredPerceptron
@@ -40,7 +41,7 @@ def nearly_separable(seed, examples=60):
 
 
 @pytest.mark.parametrize("substructures", ["full", "single", ("single", "full")])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", slow_except(range(5), 0))
 def test_no_direction_of_the_plane_gives_a_smaller_bound(seed, substructures):
     data = tables(seed, 2)
     angles = np.linspace(0, 2 * math.pi, 500)
@@ -53,6 +54,7 @@ def test_no_direction_of_the_plane_gives_a_smaller_bound(seed, substructures):
     assert found.bound > 0.95 * min(brute)  # the plane is searched densely, so not much smaller either
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("substructures", "near"), [("full", NEAR), ("single", 1.01)])
 def test_no_random_direction_near_or_far_gives_a_smaller_bound(substructures, near):
     """Of CSP; what is not convex is searched, so that a bound may be a little too large."""
@@ -82,6 +84,7 @@ def test_the_smallest_bound_of_separable_data_is_that_of_theorem_1():
     assert theory.smallest_first_pass_bound(problem, X, Y).bound == pytest.approx(6)
 
 
+@pytest.mark.slow
 def test_equal_examples_count_as_often_as_they_come():
     problem, X, Y = tables(0, 2)
     one, three = (theory.smallest_first_pass_bound(problem, X * k, Y * k) for k in (1, 3))
@@ -93,6 +96,7 @@ def test_equal_examples_count_as_often_as_they_come():
     assert 0.95 * brute < three.bound <= brute * NEAR
 
 
+@pytest.mark.slow
 def test_the_mixed_bound_is_that_of_csp_for_csp_and_never_larger():
     *data, _ = nearly_separable(0)
     csp, single = (theory.smallest_first_pass_bound(*data, substructures=jj) for jj in ("full", "single"))
@@ -116,6 +120,7 @@ def test_examples_without_a_wrong_label_are_no_mistakes():
     assert found.bound == found.mixed == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["csp", "a-wm", "a-uniform:segments", "b-optimal"])
 def test_the_smallest_bounds_hold_for_the_first_pass(rule):
     """Back-offs use J = [L_x], so "full" is always right; the rule's own JJ without back-offs."""
@@ -170,6 +175,7 @@ def test_the_order_of_the_samples_is_decided_by_random_state():
     assert one == again != other
 
 
+@pytest.mark.slow
 def test_a_rule_that_backs_off_has_the_error_bound_of_csp():
     *data, _ = nearly_separable(1)
     csp = theory.error_bound(*data).bound

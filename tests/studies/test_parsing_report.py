@@ -109,6 +109,7 @@ def test_every_choice_and_every_setting_is_listed(undrawn):
     assert {row[0] for row in rows} >= set(results.header)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "results",
     [
@@ -217,6 +218,7 @@ def test_quick_is_small(bank, tmp_path, monkeypatch):
     assert str(folder) == "swvp-parsing-quick"
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_is_finished(bank, tmp_path):
     command = [sys.executable, "-m", "swvp", "experiment", "parsing", "bank", "--orders", "1", "--epochs", "60"]
     command += ["--rules", "csp,b-wm", "--betas", "0.1:20:0.1", "-o", "out"]

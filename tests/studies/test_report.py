@@ -103,6 +103,7 @@ def test_the_same_results_give_the_same_page(real, page):
     assert render(real) == page
 
 
+@pytest.mark.slow
 def test_the_page_is_the_same_from_two_threads_and_whatever_the_users_matplotlib_style():
     results = study({"csp": 0.7, "a-wm": 0.8})
     page = render(results)
