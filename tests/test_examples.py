@@ -10,9 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from swvp.estimators import StructuredPerceptron
-from swvp.learning import theory
-from swvp.learning.rule import UpdateRule
+from swvp import StructuredPerceptron, UpdateRule, theory
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
