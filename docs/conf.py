@@ -43,8 +43,9 @@ highlight_language = "none"
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
-napoleon_use_ivar = True
 napoleon_use_rtype = False
+ATTRIBUTES = "Its attributes"
+napoleon_custom_sections = [ATTRIBUTES]
 
 
 def visit_math(self: HTML5Translator, node: nodes.math) -> None:
@@ -58,16 +59,30 @@ def visit_math_block(self: HTML5Translator, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
+def attributes_as_list(lines: list[str]) -> None:
+    """Turn the section "Attributes" of a numpydoc docstring into a list, which needs no entries of the index."""
+    if "Attributes" not in lines:
+        return
+    start = lines.index("Attributes")
+    lines[start] = ATTRIBUTES
+    for number in range(start + 2, len(lines)):
+        match = re.fullmatch(r"([\w\\, ]+?) ?: (.*)", lines[number])
+        if number + 1 < len(lines) and lines[number + 1][:3] == "---":
+            return
+        if match:
+            lines[number] = f"* ``{match[1].replace(chr(92), '')}``: {match[2]}"
+        elif lines[number].startswith("    "):
+            lines[number] = lines[number][2:]
+
+
 def plain_text(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Turn `name` into a literal, and keep | and * of formulas from being read as reStructuredText."""
-    if what == "module":
-        lines.clear()  # a page of the site introduces the module
     for number, line in enumerate(lines):
         if not line.lstrip().startswith(">>>"):
             line = re.sub(r"(?<![`:\w])`([^`\n]+)`(?![`_])", r"``\1``", line)
             line = re.sub(r"(?<![`\\*\w])([|*])(?=\w)|(?<=\w)([|*])(?=[\s,.;:)]|$)", r"\\\1\2", line)
-            attribute = re.match(r"\w+_(, \w+_)* :", line)  # napoleon escapes these itself
-            lines[number] = line if attribute else re.sub(r"(?<=\w)_(?=[\s,.;:)]|$)", r"\\_", line)
+            lines[number] = re.sub(r"(?<=\w)_(?=[\s,.;:)]|$)", r"\\_", line)
+    attributes_as_list(lines)
 
 
 def short_signature(

@@ -1,12 +1,12 @@
-"""The generalization bound of the paper's appendix (Theorem 3) beside the error that the voted perceptron really makes.
+"""Compare the generalisation bound of the paper's appendix (Theorem 3) with the actual error of the voted perceptron.
 
 Sequences of three symbols get labels from a random linear model, and one label in a hundred is changed. For each number
-n of training examples eight voted perceptrons learn in one pass, each from n examples of its own, and are tested on 250
-new ones. An error is a sequence with any wrong label. The bound is estimated from the same samples, with one more
-example each, by `theory.error_bound`.
+n of training examples, eight voted perceptrons learn for one epoch, each from its own n examples, and are tested on 250
+new ones. An error is a sequence with any wrong label. `theory.error_bound` estimates the bound from the same samples,
+with one additional example each.
 
-There are two kinds of features. With those of single positions SWVP never backs off, so that the bound of its own
-sub-structures holds. With those of a chain it does, and then its bound is that of CSP.
+There are two kinds of features. With features of single positions SWVP never backs off, so the bound of its
+sub-structures holds. With features of a chain it does back off, and then its bound is that of CSP.
 """
 
 import functools
@@ -22,7 +22,7 @@ SIZES = (10, 40, 160)
 
 
 class Chain(PlainChain):
-    """The paper's features; each input has few labels, which are listed once."""
+    """The paper's features, computed once for each of the few labels of an input."""
 
     @functools.cache  # noqa: B019
     def listed(self, x):
@@ -44,7 +44,7 @@ class Positions(Chain):
 
 
 def sequences(problem, count, rng):
-    """Inputs, and the labels of a random model with some noise."""
+    """Return inputs, and their labels by a random model with some noise."""
     w = np.random.default_rng(0).normal(size=len(problem.joint_feature((0,), (0,))))
     X = [tuple(x) for x in rng.integers(SYMBOLS, size=(count, LENGTH)).tolist()]
     labels = np.array([problem.argmax(x, w) for x in X])
@@ -53,7 +53,7 @@ def sequences(problem, count, rng):
 
 
 def compare(problem, rule, n):
-    """Means over the samples: mistakes in the pass, back-offs, error on new sequences; and the bound."""
+    """Return means over the samples (mistakes in the epoch, back-offs, error on new sequences) and the bound."""
     rng = np.random.default_rng([1, n])
     X, Y = sequences(problem, SAMPLES * (n + 1), rng)
     X_test, Y_test = sequences(problem, SAMPLES * TEST, rng)
@@ -73,9 +73,9 @@ def main():
     for problem in (Positions(SYMBOLS, LABELS), Chain(SYMBOLS, LABELS)):
         for n in SIZES:
             for rule in ("csp", "a-uniform"):
-                mistakes, back_offs, error, found = compare(problem, rule, n)
+                mistakes, back_offs, error, estimate = compare(problem, rule, n)
                 line = f"{type(problem).__name__:<11}{rule:<11}{n:>4}{mistakes:>10.1f}{back_offs:>11.1f}"
-                print(f"{line}{error:>8.3f}{found.bound:>8.3f}{found.mixed:>8.3f}")
+                print(f"{line}{error:>8.3f}{estimate.bound:>8.3f}{estimate.mixed:>8.3f}")
 
 
 if __name__ == "__main__":

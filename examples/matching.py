@@ -1,8 +1,8 @@
-"""Learning to assign reviewers to papers: a structure that is neither a sequence nor a tree.
+"""Learn to assign reviewers to papers: a structure that is neither a sequence nor a tree.
 
-Each input is one session of a conference: eight papers, eight reviewers, and a vector of features for every
-pair of them. The label is the chair's decision, one reviewer per paper: y_k is the reviewer of paper k. From
-past sessions we learn how much each feature counted, so that the next can be assigned in the same spirit.
+Each input is one session of a conference: eight papers, eight reviewers, and a feature vector for every pair of them.
+The label is the chair's decision, one reviewer per paper: y_k is the reviewer of paper k. From past sessions the
+perceptron learns how much each feature counted, so that it can assign the next session as the chair would.
 """
 
 import numpy as np
@@ -16,22 +16,22 @@ CHAIR = np.array([*np.random.default_rng(0).exponential(size=TOPICS), -2, 0.3]) 
 
 
 class Assignment:
-    """All that a structure needs: the features of a label, and the best label for some weights."""
+    """The two methods of a structure: the features of a label, and the best label for some weights."""
 
     def joint_feature(self, x, y):
-        """φ(x, y): the features of the pairs (paper k, reviewer y_k), summed up."""
+        """Return φ(x, y): the sum of the features of the pairs (paper k, reviewer y_k)."""
         return x[np.arange(len(x)), y].sum(axis=0)
 
     def argmax(self, x, w):
-        """The assignment problem: the Hungarian algorithm on the scores of all pairs."""
+        """Solve the assignment problem: the Hungarian algorithm on the scores of all pairs."""
         return linear_sum_assignment(x @ w, maximize=True)[1]
 
 
 def cycles(gold, predicted):
-    """Sub-structures made for matchings: the papers that pass reviewers round among themselves.
+    """Yield sub-structures made for matchings: sets of papers that exchange reviewers among themselves.
 
-    Mixing the labels on part of a cycle gives some reviewer two papers. That is allowed, for only its features
-    matter; but on whole cycles a mixed assignment is a matching, and a violation, because y* is the best matching.
+    Mixing the labels on part of a cycle gives some reviewer two papers. That is allowed, because only its features
+    matter. On whole cycles a mixed assignment is a matching, and a violation, because y* is the best matching.
     """
     owner = {reviewer: paper for paper, reviewer in enumerate(gold)}
     seen = set()
@@ -46,7 +46,7 @@ def cycles(gold, predicted):
 
 
 def sessions(count, rng):
-    """Papers are about topics, reviewers know topics; the chair weighs the features, with a mood for each pair."""
+    """Return sessions: papers and reviewers have topics; the chair weighs the features, with a mood for each pair."""
     X, Y = [], []
     for _ in range(count):
         papers, reviewers = rng.dirichlet(np.full(TOPICS, 0.3), size=(2, PAPERS))
