@@ -29,8 +29,6 @@ myst_links_external_new_tab = False
 exclude_patterns = ["data", "figures"]
 suppress_warnings = ["misc.highlighting_failure"]
 
-smartquotes = False
-
 html_theme = "furo"
 html_title = "swvp"
 html_static_path = ["_static"]
@@ -177,13 +175,15 @@ def is_example(line: str) -> bool:
 
 
 def in_markdown(text: str | None) -> str:
-    """Escape what Markdown would read as markup."""
-    return re.sub(r"([|*<\[])", r"\\\1", (text or "").replace("\f", "")).replace("\b", "")
+    """Escape what Markdown would read as markup, and set options as code."""
+    text = re.sub(r"([|*<\[])", r"\\\1", (text or "").replace("\f", "").replace("\b", ""))
+    return re.sub(r"(?<![\w`-])(--[\w-]+)", r"`\1`", text)
 
 
 def skip_member(app: Sphinx, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
-    """Leave out what scikit-learn adds to every estimator."""
-    return True if re.fullmatch(r"set_\w+_request|get_metadata_routing|[gs]et_params", name) else None
+    """Leave out what scikit-learn and Python add to every class."""
+    inherited = re.fullmatch(r"set_\w+_request|get_metadata_routing|[gs]et_params|with_traceback|add_note", name)
+    return True if inherited or str(obj.__doc__).startswith("Alias for field") else None
 
 
 def setup(app: Sphinx) -> None:

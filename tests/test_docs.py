@@ -7,6 +7,7 @@ import importlib.util
 import inspect
 import pkgutil
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -91,6 +92,23 @@ def test_update_rewrites_output_and_nothing_else(tmp_path):
     EXAMPLES.run(page, update=True)
     assert page.read_text(encoding="utf-8") == before.format("Ann\n")
     assert EXAMPLES.run(page) == []
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_warnings(tmp_path):
+    for name in ("furo", "latex2mathml", "myst_parser", "sphinx"):
+        pytest.importorskip(name)
+    command = [sys.executable, "-m", "sphinx", "-W", "-q", "-b", "html", "docs", str(tmp_path)]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
+    assert built.stderr == ""
+    assert "<math" in (tmp_path / "explanation" / "algorithm.html").read_text(encoding="utf-8")
+
+
+def test_the_site_needs_no_network():
+    """Formulas are MathML and the theme ships its files, so that no page asks another host for anything."""
+    source = (ROOT / "docs" / "conf.py").read_text(encoding="utf-8")
+    assert "mathjax" not in source
+    assert "https://" not in source
 
 
 # ---------------------------------------------------------------- pages agree with the code
