@@ -23,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import NamedTuple
 
@@ -114,13 +115,30 @@ def without_times(line: str) -> str:
 
 
 def shortened(shown: list[str], printed: list[str]) -> list[str]:
-    """Cut new output as the old one was cut: as many lines before the first `…` and after the last."""
+    """Cut new output as the old one was cut: between two `…`, keep the lines most like those shown before."""
     printed = trimmed(printed)
-    cuts = [number for number, line in enumerate(shown) if line.strip() == "…"]
-    if not cuts:
+    segments: list[list[str]] = [[]]
+    for line in trimmed(shown):
+        if line.strip() == "…":
+            segments.append([])
+        else:
+            segments[-1].append(line)
+    if len(segments) == 1:
         return printed
-    after = len(trimmed(shown)) - cuts[-1] - 1
-    return [*printed[: cuts[0]], "…", *(printed[-after:] if after else [])]
+    first, *middle, last = segments
+    lines, done = [*printed[: len(first)], "…"], len(first)
+    end = len(printed) - len(last)
+    for segment in middle:
+        at = max(range(done, max(done, end - len(segment)) + 1), key=lambda k: likeness(segment, printed[k:]))
+        lines += [*printed[at : at + len(segment)], "…"]
+        done = at + len(segment)
+    return [*lines, *printed[end:]]
+
+
+def likeness(segment: list[str], lines: list[str]) -> float:
+    """Return how much lines begin like a segment, whatever their numbers."""
+    pairs = zip(segment, lines, strict=False)
+    return sum(SequenceMatcher(None, *(re.sub(r"[\d.,+-]+", "0", line) for line in pair)).ratio() for pair in pairs)
 
 
 def run(page: Path, *, corpora: Path | None = None, update: bool = False) -> list[str]:

@@ -82,6 +82,8 @@ def test_new_output_is_cut_where_the_old_one_was():
     printed = ["a", "b", "c", "d"]
     assert EXAMPLES.shortened(["1", "…", "4"], printed) == ["a", "…", "d"]
     assert EXAMPLES.shortened(["1", "2"], printed) == printed
+    table = ["title", *(f"row {number}" for number in range(9)), "epoch 12 UAS 89.3", "end"]
+    assert EXAMPLES.shortened(["…", "epoch 9 UAS 89.1", "…"], table) == ["…", "epoch 12 UAS 89.3", "…"]
 
 
 def test_update_rewrites_output_and_nothing_else(tmp_path):
