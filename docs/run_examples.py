@@ -10,6 +10,7 @@ follows is its output. A block of any other language whose first line is `# file
 - `…` alone on a line stands for any lines, `…` within a line for any characters.
 - Times and sizes of a progress table differ between machines: they are not compared.
 - `<!-- needs: FOLDER … -->` before a block: it is run only with `--data`, where each FOLDER holds a corpus.
+- `<!-- before: COMMAND -->` before a block: this command is run first, and its output is not shown.
 - `<!-- not run: REASON -->` before a block: it is never run.
 """
 
@@ -29,16 +30,17 @@ from typing import NamedTuple
 
 DOCS = Path(__file__).resolve().parent
 BLOCK = re.compile(
-    r"(?:^<!-- (?P<mark>needs|not run): (?P<what>.*?) -->\n+)?"
+    r"(?P<marks>(?:^<!-- (?:needs|before|not run): [^\n]* -->\n+)*)"
     r"^(?P<indent> *)```(?P<language>[\w-]*)\n(?P<body>.*?)^(?P=indent)```$",
     re.MULTILINE | re.DOTALL,
 )
+MARK = re.compile(r"<!-- (needs|before|not run): (.*) -->")
 SECONDS_AND_TIME_LEFT = re.compile(r"\s+\d+\.\d(\s+\d+:\d\d)?$")
 COMPILING = re.compile(r"first training .*compil")
 
 
 class Block(NamedTuple):
-    """A fenced block of a page: its place in the text, its lines, and the comment before it."""
+    """A fenced block of a page: its place in the text, its lines, and what the comments before it say."""
 
     start: int
     end: int
@@ -46,6 +48,7 @@ class Block(NamedTuple):
     language: str
     body: str
     needs: list[str]
+    before: str
     never: bool
 
 
@@ -68,9 +71,15 @@ def blocks(text: str) -> Iterator[Block]:
     ['$ swvp\\n']
     """
     for match in BLOCK.finditer(text):
-        needs = match["what"].split() if match["mark"] == "needs" else []
+        marks = dict(MARK.findall(match["marks"]))
         yield Block(
-            *match.span("body"), match["indent"], match["language"], match["body"], needs, match["mark"] == "not run"
+            *match.span("body"),
+            match["indent"],
+            match["language"],
+            match["body"],
+            needs=marks.get("needs", "").split(),
+            before=marks.get("before", ""),
+            never="not run" in marks,
         )
 
 
@@ -171,6 +180,7 @@ def run(page: Path, *, corpora: Path | None = None, update: bool = False) -> lis
                 continue
             for corpus in block.needs:
                 copy_corpus(corpora, corpus, folder)
+            output(block.before, folder)
             new: list[str] = []
             commands = steps(block)
             for step in commands:

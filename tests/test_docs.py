@@ -86,6 +86,17 @@ def test_new_output_is_cut_where_the_old_one_was():
     assert EXAMPLES.shortened(["…", "epoch 9 UAS 89.1", "…"], table) == ["…", "epoch 12 UAS 89.3", "…"]
 
 
+def test_comments_before_a_block_say_how_it_is_run(tmp_path):
+    page = tmp_path / "page.md"
+    text = "<!-- before: echo 1 > number -->\n\n```console\n$ cat number\n1\n```\n"
+    page.write_text(text + "<!-- not run: slow -->\n\n```console\n$ false\n1\n```\n", encoding="utf-8")
+    assert EXAMPLES.run(page) == []
+    page.write_text(text + "<!-- needs: corpus -->\n\n```console\n$ cat words\nAnn\n```\n", encoding="utf-8")
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "words").write_text("Ann\n", encoding="utf-8")
+    assert EXAMPLES.run(page) == EXAMPLES.run(page, corpora=tmp_path) == []
+
+
 def test_update_rewrites_output_and_nothing_else(tmp_path):
     page = tmp_path / "page.md"
     before = "Text.\n\n```text\n# file: words.txt\nAnn\n```\n\n```console\n$ cat words.txt\n{}\n$ true\n```\n"
