@@ -144,6 +144,12 @@ def shortened(shown: list[str], printed: list[str]) -> list[str]:
     return [*lines, *printed[end:]]
 
 
+def rewritten(shown: list[str], printed: list[str]) -> list[str]:
+    """Cut new output, and keep the old line where only a time differs."""
+    old = {without_times(line): line for line in shown}
+    return [old.get(without_times(line), line) for line in shortened(shown, printed)]
+
+
 def likeness(segment: list[str], lines: list[str]) -> float:
     """Return how much lines begin like a segment, whatever their numbers."""
     pairs = zip(segment, lines, strict=False)
@@ -189,7 +195,7 @@ def run(page: Path, *, corpora: Path | None = None, update: bool = False) -> lis
                 if not fits:
                     line = text.count("\n", 0, block.start) + 1
                     problems.append(f"{page}:{line}: $ {step.command}\n" + "\n".join(f"    {row}" for row in printed))
-                new += [*f"$ {step.command}".splitlines(), *(step.shown if fits else shortened(step.shown, printed))]
+                new += [*f"$ {step.command}".splitlines(), *(step.shown if fits else rewritten(step.shown, printed))]
                 new += [""] if not fits and step is not commands[-1] else []
             changes.append((block.start, block.end, "".join(f"{block.indent}{line}".rstrip() + "\n" for line in new)))
     if update:

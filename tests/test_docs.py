@@ -86,6 +86,11 @@ def test_new_output_is_cut_where_the_old_one_was():
     assert EXAMPLES.shortened(["…", "epoch 9 UAS 89.1", "…"], table) == ["…", "epoch 12 UAS 89.3", "…"]
 
 
+def test_an_update_keeps_lines_of_which_only_the_time_differs():
+    shown, printed = ["1  12  0.5   0:07", "2  11  0.5"], ["1  12  9.9   0:31", "2  10  0.6"]
+    assert EXAMPLES.rewritten(shown, printed) == [shown[0], printed[1]]
+
+
 def test_comments_before_a_block_say_how_it_is_run(tmp_path):
     page = tmp_path / "page.md"
     text = "<!-- before: echo 1 > number -->\n\n```console\n$ cat number\n1\n```\n"
