@@ -140,6 +140,15 @@ def test_files_that_a_page_names_exist(page):
     assert [name for name in names if not any((place / name).exists() for place in places)] == []
 
 
+def test_names_of_the_architecture_are_in_the_files_it_gives():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    places = re.findall(r"`([\w/]+\.py)`: ((?:`[\w.]+`(?:, | and )?)+)", text)
+    assert len(places) > 5
+    for file, names in places:
+        source = (ROOT / "src" / "swvp" / file).read_text(encoding="utf-8")
+        assert [name for name in re.findall(r"(\w+)`", names) if name not in source] == []
+
+
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "SECURITY.md"], ids=relative)
 def test_links_of_a_page_lead_to_files(page):
     text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
