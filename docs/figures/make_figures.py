@@ -1,5 +1,6 @@
 """Draw the SVG figures of the documentation: `python docs/figures/make_figures.py`."""
 
+import math
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
@@ -93,6 +94,47 @@ def substructures():
     (FOLDER / "substructures.svg").write_text("\n".join([*lines, "</svg>"]) + "\n", encoding="utf-8")
 
 
+PARSERS = [  # words per second, UAS, name, whether it is ours, side of the name: the table of docs/comparison.md
+    (74_000, 89.21, "swvp, first order", True, "end"),
+    (16_200, 91.09, "swvp, second order", True, "start"),
+    (15_000, 86.55, "TurboParser basic", False, "start"),
+    (3_400, 87.51, "TurboParser basic, labelled", False, "start"),
+    (1_230, 89.93, "TurboParser standard", False, "start"),
+    (8_300, 88.30, "UDPipe 1.4", False, "start"),
+]
+
+
+def parsers():
+    """Speed and accuracy of parsers on Greek GDT."""
+    width, height, left, bottom = 700, 360, 60, 310
+
+    def place(words, uas):
+        return left + (math.log10(words) - 3) * 300, bottom - (uas - 86) * 48
+
+    lines = [
+        SVG.format(width, height, 14),
+        "<title>Accuracy over speed of parsers on Greek GDT</title>",
+        f'<rect width="{width}" height="{height}" fill="#fff"/>',
+        f'<text x="{left}" y="24" fill="#333">UAS, Greek GDT, gold tags</text>',
+        f'<text x="{width - 20}" y="{bottom + 40}" text-anchor="end" fill="#333">words per second, log scale</text>',
+    ]
+    for uas in range(86, 92):
+        _, y = place(1000, uas)
+        lines.append(
+            f'<path d="M{left} {y} H{width - 20}" stroke="#ddd"/><text x="28" y="{y + 5}" fill="#666">{uas}</text>'
+        )
+    for words in (1000, 3000, 10_000, 30_000, 100_000):
+        x, _ = place(words, 86)
+        lines.append(f'<text x="{x}" y="{bottom + 20}" text-anchor="middle" fill="#666">{words:,}</text>')
+    for words, uas, name, ours, side in PARSERS:
+        x, y = place(words, uas)
+        colour, shift = BLUE if ours else GREY, 12 if side == "start" else -12
+        lines.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="6" fill="{colour}"/>')
+        lines.append(f'<text x="{x + shift:.0f}" y="{y + 5:.0f}" text-anchor="{side}" fill="{colour}">{name}</text>')
+    (FOLDER / "parsers.svg").write_text("\n".join([*lines, "</svg>"]) + "\n", encoding="utf-8")
+
+
 if __name__ == "__main__":
     mixed_assignment()
     substructures()
+    parsers()
