@@ -143,7 +143,7 @@ def test_random_trees_are_counted_as_the_scorers_do(seed):
         assert sum(group.both for group in table.values()) == scores.all.both
     assert sum(group.gold for group in scores.by_length.values()) == gold.tokens - scores.roots.gold
     for where, one in (("gold", gold), ("prediction", predicted)):
-        crossed = one.not_projective()
+        crossed = one.nonprojective_arcs()
         chosen = [row for row, is_crossed in zip(tokens, crossed, strict=True) if is_crossed]
         size, right, _, both = counts(chosen)
         assert scores.not_projective[where] == (size, size, right, both)

@@ -221,7 +221,7 @@ def parsing(given: ParsingOptions) -> None:
     Writes results.json (every run) and report.html (tables and figures).
     Ctrl-C stops the study; the same command resumes it.
     """
-    from swvp.cli.streams import tell
+    from swvp.cli.streams import print_message
     from swvp.cli.study import load_python, run_study
     from swvp.studies.parsing.settings import ParsingSettings, protocol
     from swvp.studies.parsing.treebanks import find_treebanks
@@ -240,7 +240,7 @@ def parsing(given: ParsingOptions) -> None:
     settings = ParsingSettings(treebanks=find_treebanks(given.treebanks), **arguments)
     sampled = [source.name for source in settings.treebanks if settings.samples(source)]
     if sampled and not settings.sample_dev:
-        tell(f"no dev file for {', '.join(sampled)}: the dev set is sampled from the training set")
+        print_message(f"no dev file for {', '.join(sampled)}: the dev set is sampled from the training set")
     folder = folder_of(given.output, "parsing-paper" if given.paper else "parsing", given.quick)
     run_study(settings, folder, jobs=given.jobs, fresh=given.fresh)
 

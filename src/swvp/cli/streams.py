@@ -17,7 +17,7 @@ from swvp.escaping import one_line
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-__all__ = ["guard_streams", "print_message", "tell"]
+__all__ = ["guard_streams", "print_message"]
 
 
 class Output(io.FileIO):
@@ -89,6 +89,3 @@ def text_stream(raw: io.FileIO, before: io.TextIOWrapper | None = None) -> io.Te
 def print_message(message: str) -> None:
     """Print a message on standard error, as one line."""
     print(one_line(message), file=sys.stderr)
-
-
-tell = print_message

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import runpy
 import sys
 import traceback
@@ -20,7 +19,7 @@ from swvp.io.files import is_special
 if TYPE_CHECKING:
     from swvp.studies.report import Settings
 
-__all__ = ["cores", "load_python", "run_study"]
+__all__ = ["load_python", "run_study"]
 
 WIDE = 160  # columns where the output is not a terminal
 
@@ -29,6 +28,7 @@ def run_study(settings: Settings, folder: Path, *, jobs: int | None, fresh: bool
     """Run or resume a study in a folder, write its report there, and print its tables."""
     from swvp.studies.common.journal import finished_runs
     from swvp.studies.report import REPORT, RESULTS, study_of, write_report
+    from swvp.training.options import available_cores
 
     study = study_of(settings)
     console, messages = new_console(width=WIDE), new_console(stderr=True)
@@ -44,7 +44,7 @@ def run_study(settings: Settings, folder: Path, *, jobs: int | None, fresh: bool
                 watch.show(done, total)
 
             results = study.run(
-                settings, folder, jobs=cores() if jobs is None else jobs, fresh=fresh, progress=progress
+                settings, folder, jobs=available_cores() if jobs is None else jobs, fresh=fresh, progress=progress
             )
             summaries = study.summarise(results)
             write_report(results, folder, summaries=summaries)
@@ -96,8 +96,3 @@ def described(error: BaseException) -> str:
         return str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
     except Exception:
         return type(error).__name__
-
-
-def cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -22,7 +22,6 @@ __all__ = [
     "MEASURES",
     "Comparison",
     "Difference",
-    "Tested",
     "compare_counts",
     "compare_sets",
     "holm",
@@ -288,9 +287,6 @@ class Difference:
     interval: tuple[float, float]
     p: float
     corrected: float
-
-
-Tested = Difference
 
 
 def compare_sets(

@@ -157,8 +157,8 @@ def evaluate_trees(gold: Treebank, predicted: Treebank) -> TreeScores:
         by_label=by_label,
         by_upos=worst_first(groups(gold.upos.strings, tags, tags, heads, both)),
         not_projective={
-            "gold": group_of(gold.not_projective(), heads, both),
-            "prediction": group_of(predicted.not_projective(), heads, both),
+            "gold": group_of(gold.nonprojective_arcs(), heads, both),
+            "prediction": group_of(predicted.nonprojective_arcs(), heads, both),
         },
         confusion=confused,
     )

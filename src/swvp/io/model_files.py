@@ -25,7 +25,6 @@ __all__ = [
     "filled",
     "from_rows",
     "load_model",
-    "must",
     "require",
     "save_model",
     "sparse",
@@ -124,11 +123,6 @@ def require(condition: bool, what: str) -> None:
     """Raise InputError, naming what is wrong in the file, unless the condition is true."""
     if not condition:
         raise InputError(f"its {what} cannot be right")
-
-
-def must(condition: bool, what: str) -> None:
-    """Call `require`, which is the new name."""
-    require(condition, what)
 
 
 def strings(value: Any) -> list[str]:

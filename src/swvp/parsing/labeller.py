@@ -12,11 +12,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from swvp.checks import is_power_of_two
 from swvp.errors import InputError
 from swvp.features.label_templates import LABELS, parse_label_templates
 from swvp.io.memory import Memory
 from swvp.io.model_files import ROWS as ROW_ARRAYS
-from swvp.io.model_files import by_rows, from_rows, must, strings
+from swvp.io.model_files import by_rows, from_rows, require, strings
 from swvp.io.table import Column
 from swvp.learning.rule import UpdateRule
 from swvp.parsing.checks import Heads
@@ -57,7 +58,7 @@ class Labeller:
     weights: Weights
 
     def __init__(self, features: Sequence[str] | None = None, rows: int = ROWS):
-        if type(rows) is not int or not 2 <= rows <= MOST_ROWS or rows & (rows - 1):
+        if not is_power_of_two(rows, 2, MOST_ROWS):
             raise InputError(f"rows must be a power of 2 from 2 to {MOST_ROWS}, not {rows!r}")
         if isinstance(features, str) or not all(isinstance(text, str) for text in features or ()):
             raise InputError(f"features must be a list of templates, not {features!r}")
@@ -134,8 +135,8 @@ class Labeller:
         labeller = cls(strings(meta["label_templates"]), meta["label_rows"])
         labeller.classes = strings(meta["labels"])
         labels = len(labeller.classes)
-        must(len(set(labeller.classes)) == labels > 0, "labels")
-        must(arrays["label_transitions"].shape == (labels + 1, labels + 1), "transitions")
+        require(len(set(labeller.classes)) == labels > 0, "labels")
+        require(arrays["label_transitions"].shape == (labels + 1, labels + 1), "transitions")
         row_arrays = {name: arrays[f"label_{name}"] for name in ROW_ARRAYS}
         return labeller.use_weights(
             {

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from swvp.checks import shown
+from swvp.checks import is_power_of_two, shown
 from swvp.errors import InputError
 from swvp.learning.perceptron import check_structure
 from swvp.learning.rule import UpdateRule, as_rule
@@ -41,7 +41,7 @@ TREE_BETA = 0.5
 LABEL_RULE = "a-wm:segments:sqrt"
 
 FEW_ROOTS = 0.05
-"""Up to this share of training trees with several roots, predictions have one: that costs nothing (docs/parser.md)."""
+"""Up to this share of training trees with several roots, predictions have one: that costs nothing (docs/how-to/parser.md)."""
 
 TUNED_RULES = (
     "csp",
@@ -140,7 +140,7 @@ class ParserOptions(TrainingOptions):
         if not (self.one_root is None or isinstance(self.one_root, (bool, np.bool_))):
             raise InputError(f"one_root must be True, False or None, not {shown(self.one_root)}")
         self._check_whole(["epochs", "n_jobs"], optional=["patience", "hashed"])
-        if self.hashed is not None and self.hashed & (self.hashed - 1):
+        if self.hashed is not None and not is_power_of_two(self.hashed):
             raise InputError(f"hashed must be a power of 2, as 2**22, not {self.hashed}")
         if self.hashed is not None and self.hashed > MOST_WEIGHTS:
             raise InputError(f"hashed must be at most {MOST_WEIGHTS}, not {shown(self.hashed)}")

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp._version import __version__
+from swvp.checks import is_power_of_two
 from swvp.errors import InputError
 from swvp.io.container import Contents
 from swvp.io.memory import Memory
-from swvp.io.model_files import Format, filled, load_model, must, save_model, sparse, sparse_names, strings
+from swvp.io.model_files import Format, filled, load_model, require, save_model, sparse, sparse_names, strings
 from swvp.learning.perceptron import Epoch
 from swvp.parsing.labeller import Labeller
 from swvp.parsing.pruner import Pruner
@@ -116,9 +117,9 @@ def rebuild(contents: Contents, memory: Memory, make: Callable[..., Any]) -> Any
     meta, arrays = contents.meta, contents.arrays
     parser = remake(make, meta["options"])
     restore_passes(parser, meta)
-    must(parser.one_root is not None or type(meta["one_root"]) is bool, "kind of trees")
-    must(type(parser.prune) is bool, "order")
-    must(type(meta["exact"]) is bool, "kind of weights")
+    require(parser.one_root is not None or type(meta["one_root"]) is bool, "kind of trees")
+    require(type(parser.prune) is bool, "order")
+    require(type(meta["exact"]) is bool, "kind of weights")
     labels = meta["labels"]
     return parser._restore(
         FittedParts(
@@ -139,35 +140,35 @@ def model_in(
     model_class: type[TreeModel], prune: bool, meta: dict[str, Any], arrays: Arrays, memory: Memory
 ) -> TreeModel:
     """Return the model of a file, without its weights."""
-    must(("pruner" in meta) == (model_class.uses_pruner and prune), "pruner")
+    require(("pruner" in meta) == (model_class.uses_pruner and prune), "pruner")
     pruner = None
     if "pruner" in meta:
         pruner = Pruner.rebuild(meta["pruner"], part_of(arrays, "pruner", Pruner.ARRAYS), memory)
     ranks = ranks_in(meta["ranks"])
     model = model_class(strings(meta["templates"]), ranks, pruner)
-    must([template.text for template in model.templates] == meta["templates"], "templates")
+    require([template.text for template in model.templates] == meta["templates"], "templates")
     longest = np.array(arrays["longest"], np.int32)
     tags = len(ranks["pos"]) + 2
-    must(longest.shape in ((tags, tags, 2), all_allowed().shape), "pruning")
+    require(longest.shape in ((tags, tags, 2), all_allowed().shape), "pruning")
     return model.prune_by(longest)
 
 
 def ranks_in(described: dict[str, Any]) -> Ranks:
     """Return the ranks of a file: different values, each numbered by its place."""
     ranks = {name: {text: rank for rank, text in enumerate(strings(described[name]))} for name in FEW_VALUES}
-    must(all(len(ranks[name]) == len(described[name]) for name in FEW_VALUES), "values of columns")
+    require(all(len(ranks[name]) == len(described[name]) for name in FEW_VALUES), "values of columns")
     return ranks
 
 
 def weights_in(meta: dict[str, Any], arrays: Arrays, memory: Memory) -> FeatureWeights:
     """Return the weights of a file, in exact mode with their owners."""
     size = meta["size"]
-    must(type(size) is int and 1 <= size <= MOST_WEIGHTS and size & (size - 1) == 0, "number of weights")
+    require(is_power_of_two(size, 1, MOST_WEIGHTS), "number of weights")
     w = filled(memory, size, arrays, "weights")
     if not meta["exact"]:
         return FeatureWeights(w, None)
     places, owners = arrays["owned"], arrays["owners"]
-    must(places.shape == owners.shape == (len(places),) and 2 * len(places) <= size, "owners of weights")
-    must(not len(places) or 0 <= places.min() <= places.max() < size, "places of weights")
-    must(places.dtype.kind in "iu" and owners.dtype == np.int64, "owners of weights")
+    require(places.shape == owners.shape == (len(places),) and 2 * len(places) <= size, "owners of weights")
+    require(not len(places) or 0 <= places.min() <= places.max() < size, "places of weights")
+    require(places.dtype.kind in "iu" and owners.dtype == np.int64, "owners of weights")
     return FeatureWeights(w, memory.filled((size,), places, owners.view(np.uint64), np.uint64))

@@ -14,10 +14,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from swvp.checks import is_power_of_two
 from swvp.errors import InputError
 from swvp.features.arc_templates import PRESETS, parse_arc_templates
 from swvp.io.memory import Memory
-from swvp.io.model_files import filled, must, sparse, sparse_names, strings
+from swvp.io.model_files import filled, require, sparse, sparse_names, strings
 from swvp.structures.tree.encoding import Nodes, Slot, Tables, tables_of
 from swvp.structures.tree.first_order.features import ArcBuffers, new_arc_buffers
 from swvp.structures.tree.first_order.model import Heads
@@ -35,7 +36,6 @@ MOST_HEADS = 1000
 EPOCHS = 2
 DEFAULT_HEADS = 16
 """Mostly the threshold decides: fewer heads and a lower threshold lose more gold arcs for the same number of parts."""
-MOST = DEFAULT_HEADS  # the old name
 
 THRESHOLD, PROJECTIVE_THRESHOLD = 3e-3, 3e-4
 """Probabilities of projective trees are sharper: with these two, about the same number of heads is left."""
@@ -80,7 +80,7 @@ class Pruner:
         threshold: float | None = None,
         size: int = SIZE,
     ):
-        if type(size) is not int or not 2 <= size <= MOST_WEIGHTS or size & (size - 1):
+        if not is_power_of_two(size, 2, MOST_WEIGHTS):
             raise InputError(f"size must be a power of 2 from 2 to {MOST_WEIGHTS}, not {size!r}")
         check_pruning(most, threshold)
         if threshold is None:
@@ -158,11 +158,11 @@ class Pruner:
     @classmethod
     def rebuild(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]], memory: Memory) -> Self:
         """Return the pruner of a model file; call `use_slots` before it is used."""
-        must(type(meta["projective"]) is bool and type(meta["one_root"]) is bool, "kind of trees")
-        must(type(meta["threshold"]) is float, "threshold")
+        require(type(meta["projective"]) is bool and type(meta["one_root"]) is bool, "kind of trees")
+        require(type(meta["threshold"]) is float, "threshold")
         options = {name: meta[name] for name in ("projective", "one_root", "most", "threshold", "size")}
         pruner = cls(features=strings(meta["templates"]), **options)
-        must([template.text for template in pruner.templates] == meta["templates"], "templates of the pruner")
+        require([template.text for template in pruner.templates] == meta["templates"], "templates of the pruner")
         pruner.w = filled(memory, pruner.size, arrays, "weights")
         return pruner
 

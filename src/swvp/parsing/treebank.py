@@ -21,7 +21,7 @@ from swvp.parsing.checks import Heads, Ints, check_ids, check_ranges, check_tree
 from swvp.parsing.tokens import EMPTY, as_columns, as_heads, as_labels, offsets_of
 from swvp.structures.tree.projective import non_projective_arcs
 
-__all__ = ["Treebank", "read_treebank", "some", "treebank_of", "treebank_of_table", "write_trees"]
+__all__ = ["Treebank", "read_treebank", "treebank_of", "treebank_of_table", "write_trees"]
 
 HEAD, DEPREL = CONLLU.index("head"), CONLLU.index("deprel")
 WITH_HEADS, WITHOUT_HEADS = (10, 8), (10, 8, 6)
@@ -202,9 +202,6 @@ class Treebank:
         """
         return int(np.count_nonzero(np.logical_or.reduceat(self.nonprojective_arcs(), self.offsets[:-1])))
 
-    not_projective = nonprojective_arcs
-    non_projective = nonprojective_trees
-
     def with_trees(self, heads: Heads, labels: Column | None) -> Treebank:
         """Return the same words with other trees, which are not checked.
 
@@ -378,8 +375,3 @@ def write_trees(table: Table, heads: Heads, labels: Column | None) -> bytes:
 def is_label(label: str) -> bool:
     """Return whether a label fits into a column of a file."""
     return label != "" and not any(character in label for character in "\t\n\r")
-
-
-def some(treebank: Treebank, sentences: Ints) -> Treebank:
-    """Return `treebank.select(sentences)`; the old name of this method."""
-    return treebank.select(sentences)

@@ -15,7 +15,7 @@ from swvp.features.encoder import TemplateEncoder
 from swvp.features.templates import parse_templates
 from swvp.io.container import Contents
 from swvp.io.memory import Memory
-from swvp.io.model_files import ROWS, Format, by_rows, from_rows, load_model, must, save_model, strings
+from swvp.io.model_files import ROWS, Format, by_rows, from_rows, load_model, require, save_model, strings
 from swvp.io.table import CONLLU
 from swvp.tagging.columns import Layout
 from swvp.tagging.corpus import KINDS
@@ -80,13 +80,13 @@ def rebuild(contents: Contents, memory: Memory, make: Callable[..., Any]) -> Any
     if isinstance(given.get("constraint"), list):
         given["constraint"] = [tuple(pair) for pair in given["constraint"]]
     tagger = remake(make, given)
-    must(tagger.vote is False, "vote")
+    require(tagger.vote is False, "vote")
     labels = strings(meta["labels"])
-    must(len(set(labels)) == len(labels) > 0, "labels")
+    require(len(set(labels)) == len(labels) > 0, "labels")
     ends = (len(labels) + 1, len(labels) + 1)
-    must(arrays["transitions"].shape == arrays["allowed"].shape == ends, "transitions")
+    require(arrays["transitions"].shape == arrays["allowed"].shape == ends, "transitions")
     triples = (len(labels) + 1,) * 3 if tagger.order == 2 else (0,) * 3
-    must(arrays["triples"].shape == triples, "triples")
+    require(arrays["triples"].shape == triples, "triples")
     tagger.restore(
         meta,
         **choice_of(meta),
@@ -104,30 +104,30 @@ def rebuild(contents: Contents, memory: Memory, make: Callable[..., Any]) -> Any
 def choice_of(meta: dict[str, Any]) -> dict[str, Any]:
     """What was chosen from the labels; files of older versions do not have it."""
     chosen = meta.get("chosen")
-    must(chosen is not None or meta["options"].get("constraint") != AUTO, "constraint")
+    require(chosen is not None or meta["options"].get("constraint") != AUTO, "constraint")
     if chosen is None:
         return {}
-    must(all(text is None or isinstance(text, str) for text in chosen), "features and constraint")
+    require(all(text is None or isinstance(text, str) for text in chosen), "features and constraint")
     return {"chosen_": Choice(*chosen)}
 
 
 def encoder_of(meta: dict[str, Any], arrays: Mapping[str, NDArray[Any]], hashed: Any) -> dict[str, Any]:
     """The encoder and what belongs to it: the kind of tokens and the columns."""
     kind = meta["tokens"]
-    must(kind in KINDS, "kind of tokens")
+    require(kind in KINDS, "kind of tokens")
     layout = None if meta["layout"] is None else layout_of(meta["layout"])
     state: dict[str, Any] = {"kind_": kind, "layout_": layout}
     if kind == "features":
         names = strings(meta["features"])
-        must(layout is None, "layout")
+        require(layout is None, "layout")
         encoder = FeatureEncoder(names)
-        must(encoder.size == len(names), "features")
+        require(encoder.size == len(names), "features")
         return state | {"encoder_": encoder, "n_attributes_": encoder.size}
     columns = strings(meta["columns"])
-    must(0 < len(set(columns)) == len(columns), "columns")
-    must(kind == "columns" or len(columns) == 1, "columns")
-    must(layout is None or list(layout.names) == columns, "columns")
-    must(hashed is None or (type(hashed) is int and 0 < hashed == len(arrays["weights_per_attribute"])), "hashed")
+    require(0 < len(set(columns)) == len(columns), "columns")
+    require(kind == "columns" or len(columns) == 1, "columns")
+    require(layout is None or list(layout.names) == columns, "columns")
+    require(hashed is None or (type(hashed) is int and 0 < hashed == len(arrays["weights_per_attribute"])), "hashed")
     templates = TemplateEncoder(parse_templates(strings(meta["templates"]), columns), hashed)
     lexicons = {
         column: dict(zip(strings(words), strings(labels), strict=True))
@@ -141,7 +141,8 @@ def layout_of(given: dict[str, Any]) -> Layout:
     """The columns of the training file."""
     layout = Layout(given["conllu"], tuple(given["names"]), tuple(given["inputs"]), given["label"], given["width"])
     numbers = (*layout.inputs, layout.label)
-    must(type(layout.conllu) is bool and type(layout.width) is int, "layout")
-    must(all(type(number) is int and 0 <= number < layout.width for number in numbers), "columns")
-    must(0 < len(layout.inputs) == len(layout.names) and (not layout.conllu or layout.width == len(CONLLU)), "columns")
+    require(type(layout.conllu) is bool and type(layout.width) is int, "layout")
+    require(all(type(number) is int and 0 <= number < layout.width for number in numbers), "columns")
+    require(0 < len(layout.inputs) == len(layout.names), "columns")
+    require(not layout.conllu or layout.width == len(CONLLU), "columns")
     return layout._replace(names=tuple(strings(list(layout.names))))

@@ -15,7 +15,7 @@ from swvp.checks import is_real, is_whole
 from swvp.errors import InputError
 from swvp.io.container import read_container, write_container
 from swvp.io.files import remove_leftovers
-from swvp.io.model_files import fill, must, sparse, sparse_names
+from swvp.io.model_files import fill, require, sparse, sparse_names
 from swvp.structures.operations import refresh
 from swvp.training.options import epochs_of, scores_of
 from swvp.training.training import Training, sum_of, weight_names
@@ -100,7 +100,7 @@ def resume(path: Path, training: Training, stamped: dict[str, Any]) -> bool:
             parts = ", ".join(differing)
             raise InputError(f"{path} is the checkpoint of another training ({parts} differ): {START_AGAIN}")
         clock, largest = contents.meta["clock"], contents.meta["largest"]
-        must(is_whole(clock, 0) and is_real(largest) and largest >= 0, "clock")
+        require(is_whole(clock, 0) and is_real(largest) and largest >= 0, "clock")
         training.clock, training.largest[0] = clock, largest
         training.orders.bit_generator.state = contents.meta["orders"]
         training.history, training.scores = epochs_of(contents.meta["history"]), scores_of(contents.meta["scores"])

@@ -14,7 +14,7 @@ import numpy as np
 
 from swvp.checks import is_real, is_whole, shown
 from swvp.errors import InputError, unknown_name
-from swvp.io.model_files import must, threads
+from swvp.io.model_files import require, threads
 from swvp.learning.perceptron import Epoch
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.training.training import Training
@@ -124,7 +124,7 @@ class TrainingOptions:
         self.history_ = epochs_of(meta["history"])
         self.dev_scores_ = scores_of(meta["dev_scores"])
         self.best_epoch_ = meta["best_epoch"]
-        must(type(self.best_epoch_) is int and 0 <= self.best_epoch_ <= len(self.history_), "best epoch")
+        require(type(self.best_epoch_) is int and 0 <= self.best_epoch_ <= len(self.history_), "best epoch")
 
 
 def best_epoch_text(learner: TrainingOptions) -> str:
@@ -170,17 +170,17 @@ def restore_passes(learner: TrainingOptions, meta: dict[str, Any]) -> None:
 
 def epochs_of(history: Any) -> list[Epoch]:
     """The epochs of a file; InputError unless they consist of numbers and are numbered from 1."""
-    must(isinstance(history, list) and all(isinstance(epoch, dict) for epoch in history), "history")
+    require(isinstance(history, list) and all(isinstance(epoch, dict) for epoch in history), "history")
     whole = {field.name for field in dataclasses.fields(Epoch) if field.type == "int"}
     for number, epoch in enumerate(history, 1):
-        must(all(is_number(value, whole=name in whole) for name, value in epoch.items()), "history")
-        must(epoch.get("epoch") == number, "history")
+        require(all(is_number(value, whole=name in whole) for name, value in epoch.items()), "history")
+        require(epoch.get("epoch") == number, "history")
     return [Epoch(**epoch) for epoch in history]
 
 
 def scores_of(scores: Any) -> list[float]:
     """The scores of a file; InputError unless they are numbers."""
-    must(isinstance(scores, list) and all(is_number(score) for score in scores), "scores")
+    require(isinstance(scores, list) and all(is_number(score) for score in scores), "scores")
     return [float(score) for score in scores]
 
 
@@ -192,12 +192,12 @@ def is_number(value: Any, *, whole: bool = False) -> bool:
 def remake(make: Callable[..., Learner], options: dict[str, Any]) -> Learner:
     """An estimator of the class `make` with the options of a file; InputError if they have wrong types."""
     parts = [value for name, value in options.items() if name in ("rule", *PARTS) and name not in REAL]
-    must(all(value is None or isinstance(value, str) for value in parts), "rule")
+    require(all(value is None or isinstance(value, str) for value in parts), "rule")
     for name, value in options.items():
         if value is None and name in MAY_BE_NONE:
             continue
-        must(name not in REAL or is_number(value), name)
-        must(name not in WHOLE or is_whole(value), name)
+        require(name not in REAL or is_number(value), name)
+        require(name not in WHOLE or is_whole(value), name)
     return make(**(options | {"n_jobs": threads(options.get("n_jobs"))}))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from swvp.io.model_files import must
+from swvp.io.model_files import require
 
 __all__ = ["LEAST", "Tempered", "lowest_loss", "temperature_in"]
 
@@ -54,5 +54,5 @@ def lowest_loss(loss: Callable[[float], float], unit: float) -> float:
 def temperature_in(meta: dict[str, Any]) -> float:
     """The temperature in a model file, 1 if there is none; InputError if it cannot be one."""
     temperature = meta.get("temperature", 1.0)
-    must(type(temperature) in (int, float) and 0 < temperature < np.inf, "temperature")
+    require(type(temperature) in (int, float) and 0 < temperature < np.inf, "temperature")
     return float(temperature)

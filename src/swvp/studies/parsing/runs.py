@@ -19,11 +19,11 @@ from swvp.learning.epoch import COUNTS
 from swvp.parsing.checks import positions, sizes
 from swvp.parsing.options import has_one_root
 from swvp.parsing.parser import Parser
-from swvp.parsing.pruner import MOST as MOST_HEADS
+from swvp.parsing.pruner import DEFAULT_HEADS as MOST_HEADS
 from swvp.parsing.treebank import Treebank, treebank_of
 from swvp.studies.parsing.settings import CONTROL, CSP, REST, ParsingSettings, notation
 from swvp.studies.parsing.treebanks import Data
-from swvp.training.training import Progress
+from swvp.training.training import Progress, Stopped
 
 __all__ = [
     "ParserOptions",
@@ -207,10 +207,6 @@ def make_parser(options: ParserOptions, training: Training, *, one_root: bool) -
         hashed=options.hashed,
         random_state=options.seed if orders is None else orders,
     )
-
-
-class Stopped(Exception):  # noqa: N818
-    """Raised in a training when the study is stopped."""
 
 
 def train_once(options: ParserOptions, data: Data, training: Training, stopped: threading.Event) -> Run | None:

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from swvp._version import __version__
+from swvp.checks import is_power_of_two
 from swvp.compiled import fingerprint
 from swvp.errors import InputError, unknown_name
 from swvp.features.arc_templates import PRESETS
 from swvp.features.part_templates import PART_PRESETS
 from swvp.learning.rule import UpdateRule, as_rule
-from swvp.parsing.pruner import MOST as MOST_HEADS
+from swvp.parsing.pruner import DEFAULT_HEADS as MOST_HEADS
 from swvp.parsing.pruner import check_pruning
 from swvp.studies.parsing.treebanks import MOST_DEV, Source
 
@@ -202,7 +203,7 @@ class ParsingSettings:
         if self.features is not None:
             check_features(self.features, self.orders)
         check_pruning(self.most_heads, self.prune_threshold)
-        if self.hashed < 1 or self.hashed & (self.hashed - 1):
+        if not is_power_of_two(self.hashed):
             raise InputError(f"hashed must be a power of 2, not {self.hashed}")
         if not 0 <= self.seed < 2**63:
             raise InputError(f"seed must be a whole number from 0 to 2^63 - 1, not {self.seed}")

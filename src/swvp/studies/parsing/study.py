@@ -191,7 +191,7 @@ def sizes_of(name: str, data: Data) -> TreebankSizes:
         sampled=data.sampled,
         sentences={part: treebank.number_of_sentences for part, treebank in parts.items()},
         words={part: treebank.tokens for part, treebank in parts.items()},
-        non_projective=data.whole.non_projective(),
+        non_projective=data.whole.nonprojective_trees(),
         several_roots=data.whole.several_roots,
         lengths=[int(length) for length in data.test.offsets[1:] - data.test.offsets[:-1]],
     )

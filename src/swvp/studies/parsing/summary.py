@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swvp.evaluation.paired import Ints, Tested, compare_sets
+from swvp.evaluation.paired import Difference, Ints, compare_sets
 from swvp.studies.parsing.runs import Run
 from swvp.studies.parsing.settings import CONTROL, CSP, REST, is_swvp
 from swvp.studies.parsing.study import ParsingResults
@@ -83,7 +83,7 @@ class TreebankSummary:
 
     treebank: str
     runs: dict[str, Run | None]
-    compared: dict[tuple[str, str], Tested]
+    compared: dict[tuple[str, str], Difference]
 
     def uas(self, column: str) -> float | None:
         """Return the test UAS in a column, as a share."""
@@ -164,7 +164,7 @@ class OrderSummary:
     order: int
     treebanks: list[TreebankSummary]
     means: dict[str, float | None]
-    overall: dict[tuple[str, str], Tested]
+    overall: dict[tuple[str, str], Difference]
     rules: list[RuleSummary]
 
     def score(self, column: str, base: str = "csp") -> tuple[int, int] | None:
@@ -253,7 +253,7 @@ def best_of(runs: Iterable[Run], score: Callable[[Run], float]) -> Run | None:
 
 def compare(
     counts: Mapping[tuple[str, str], Ints], names: Sequence[str], column: str, base: str, *, samples: int
-) -> tuple[list[Tested], Tested] | None:
+) -> tuple[list[Difference], Difference] | None:
     """Return a test for each treebank, and one for their mean; None if a column is empty."""
     if any((name, part) not in counts for name in names for part in (column, base)):
         return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from swvp.evaluation.paired import Tested
+from swvp.evaluation.paired import Difference
 from swvp.studies.common.tables import Cell, Column, page_cells
 from swvp.studies.common.words import NONE, SIGNIFICANT, p_text, percent, percent_text, signed
 from swvp.studies.parsing.runs import Run
@@ -114,7 +114,7 @@ class Comparison(NamedTuple):
     name: str
     first: Run | None
     second: Run | None
-    tested: Tested
+    tested: Difference
     is_mean: bool = False
 
     @property

@@ -13,7 +13,7 @@ import numpy as np
 
 from swvp.errors import InputError
 from swvp.io.files import read_bytes
-from swvp.parsing.treebank import Treebank, read_treebank, some
+from swvp.parsing.treebank import Treebank, read_treebank
 
 __all__ = ["MOST_DEV", "PARTS", "Data", "Source", "find_treebanks", "read_data"]
 
@@ -187,7 +187,7 @@ def read_data(
     whole, test = (read_treebank(path, heads=True) for path in (source.train, source.test))
     rng = np.random.default_rng([seed, 1])
     if sentences is not None and sentences < whole.number_of_sentences:
-        whole = some(whole, np.sort(rng.permutation(whole.number_of_sentences)[:sentences]))
+        whole = whole.select(np.sort(rng.permutation(whole.number_of_sentences)[:sentences]))
     if source.dev is not None and not sample_dev:
         return Data(whole, whole, read_treebank(source.dev, heads=True), test, False)
     size = dev_size(whole.number_of_sentences) if dev_sentences is None else dev_sentences
@@ -198,7 +198,7 @@ def read_data(
         )
     order = rng.permutation(whole.number_of_sentences)
     dev, rest = np.sort(order[:size]), np.sort(order[size:])
-    return Data(some(whole, rest), whole, some(whole, dev), test, True)
+    return Data(whole.select(rest), whole, whole.select(dev), test, True)
 
 
 def dev_size(sentences: int) -> int:

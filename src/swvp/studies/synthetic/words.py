@@ -29,7 +29,7 @@ CHOICES = (
     ("Setup 3’s emission vector sums to 0.9", "scaled to sum to 1"),
     (
         "Setup 3 as printed is far easier than the paper’s accuracies suggest",
-        "used as printed; docs/synthetic-study.md lists the other readings that were tried",
+        "used as printed; docs/explanation/synthetic-study.md lists the other readings that were tried",
     ),
     ("Which rows a permutation covers", "each row of P(y'|y) and of P(x|y) is permuted independently"),
     (
@@ -270,7 +270,8 @@ def notes(summary: SetupSummary) -> Iterator[str]:
             f"The paper prints accuracies of {between(far.values(), 0)} % for this setup; ours are "
             f"{between(means, 0)} % with the last weights. The generator follows the paper’s footnote, and with "
             f"it the best possible accuracy is about {100 * summary.ceiling:.0f} %. "
-            "We do not know the reason for the difference; docs/synthetic-study.md lists the readings that were tried."
+            "We do not know the reason for the difference; docs/explanation/synthetic-study.md lists the readings "
+            "that were tried."
         )
     lowest = 2.0 ** (1 - summary.datasets)
     if summary.datasets > 1 and lowest >= SIGNIFICANT:
