@@ -162,6 +162,7 @@ def test_theorem_2_bounds_the_mistakes_in_the_first_pass_of_every_rule_by_csps_b
         assert 0 < epoch.mistakes <= first_pass_bound(seed, "full"), rule.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("substructures", OF_POSITIONS)
 def test_theorem_2_bounds_a_first_pass_without_back_off_by_its_own_sub_structures(substructures):
     runs = 0

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from helpers.plain_search import BARRIERS, LABELS, LONGEST, PlainSearch, as_chain, put, random_examples, started, train
+from helpers.slow import slow_except
 from swvp.learning.perceptron import run_epochs
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.structures import operations
@@ -56,7 +57,7 @@ def test_a_beam_that_holds_every_state_is_exact_and_a_narrow_one_is_the_twins(or
 @pytest.mark.parametrize("barrier", [None, BARRIERS["barred"]], ids=["free", "barred"])
 @pytest.mark.parametrize("fix", FIXES)
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", slow_except(RULES, "csp", "a-wm"))
 def test_training_with_each_fix_gives_the_weights_of_the_twin(rule, order, fix, barrier):
     rng = np.random.default_rng([RULES.index(rule), order, FIXES.index(fix)])
     shortened = 0

@@ -182,6 +182,7 @@ def test_markup_in_a_rule_name_is_text():
     assert any(row[0] == 'a-<img src="x">&$\\frac$' for row in Page(page).rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "results",
     [

@@ -41,7 +41,7 @@ TREE_BETA = 0.5
 LABEL_RULE = "a-wm:segments:sqrt"
 
 FEW_ROOTS = 0.05
-"""Up to this share of training trees with several roots, predictions have one: that costs nothing (docs/how-to/parser.md)."""
+"""Up to this share of training trees with several roots, predictions have one: that costs nothing."""
 
 TUNED_RULES = (
     "csp",
