@@ -14,6 +14,7 @@ MOVED = {
     "swvp.data.table": "swvp.io (read_table, Table)",
     "swvp.estimator": "swvp (StructuredPerceptron)",
     "swvp.experiments": "swvp.studies",
+    "swvp.learning.example": "swvp.rules (sets_of)",
     "swvp.parser": "swvp (DependencyParser)",
     "swvp.parsing.evaluate": "swvp.evaluation (evaluate_trees, compare_trees)",
     "swvp.scoring": "swvp.evaluation",
