@@ -10,8 +10,7 @@ from sklearn.base import clone
 
 from helpers.trees import toy
 from swvp import DependencyParser, SequenceTagger, StructuredPerceptron, theory
-from swvp.studies.synthetic.page import render
-from swvp.studies.synthetic.study import Settings, run_study
+from swvp.studies import SyntheticSettings, run_synthetic, write_report
 
 pytestmark = pytest.mark.smoke
 
@@ -50,8 +49,9 @@ def test_a_parser_is_learnt():
 
 
 def test_a_study_makes_a_page(tmp_path):
-    settings = Settings(setups=(1,), datasets=1, sizes=(20, 10, 10), epochs=2, betas=(1.0,), rules=("a-wm",))
-    assert render(run_study(settings, tmp_path)).startswith("<!doctype html>")
+    settings = SyntheticSettings(setups=(1,), datasets=1, sizes=(20, 10, 10), epochs=2, betas=(1.0,), rules=("a-wm",))
+    page = write_report(run_synthetic(settings, tmp_path), tmp_path)
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
 def test_the_command_line_answers():

@@ -58,7 +58,13 @@ def fingerprint(*folders: str) -> str:
 
 
 def kernel(function: Function) -> Function:
-    """Compile `function`; it releases the GIL, and its machine code is cached in the cache folder of the user."""
+    """Compile `function`; it releases the GIL, and its machine code is cached in the cache folder of the user.
+
+    Parameters
+    ----------
+    function : callable
+        A function that Numba can compile.
+    """
     return compile_function(function)
 
 
@@ -79,6 +85,11 @@ def inlined(function: Function) -> Function:
     """Compile an inner kernel that LLVM inlines into its callers: for inner loops over tuples of many arrays.
 
     Passing such a tuple costs more time than most of these functions take.
+
+    Parameters
+    ----------
+    function : callable
+        A function that Numba can compile.
     """
     return for_kernels(function, _nrt=False, forceinline=True)
 
@@ -170,10 +181,16 @@ def operation(stub: Function) -> Function:
 
 
 def implement(declared: Callable[..., Any], cls: type) -> Callable[[Function], Function]:
-    """Register the implementation of an operation for a first argument of class `cls`.
+    """Return a decorator that registers the implementation of an operation for one class.
 
     If the implementation is a kernel, for a NamedTuple of arrays, compiled code can call the operation too, inlined.
-    An implementation for `object` is the default for all other classes.
+
+    Parameters
+    ----------
+    declared : callable
+        The operation, such as `swvp.structures.operations.margins`.
+    cls : type
+        The class of the first argument. An implementation for `object` is the default for all other classes.
     """
 
     def register(implementation: Function) -> Function:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from swvp.errors import InputError
-from swvp.features.label_templates import LABELS, MANY, NODES, NUMBERS, parse_label_templates
+from swvp.features.label_templates import LABELS, MANY, NODES, NUMBERS, many_of, parse_label_templates
 from swvp.io.memory import Memory
 from swvp.io.table import Column
 from swvp.learning.rule import as_rule
@@ -140,10 +140,10 @@ def arc_features(columns, heads, h, m, templates):
     found = []
     for template in templates:
         start = [template.text]
-        start += [str(numbers[atom.source]) for atom in template.atoms if atom.source in numbers]
-        start += [value(atom, nodes[atom.source]) for atom in template.atoms if atom.source in nodes and not atom.many]
+        start += [str(numbers[atom.side]) for atom in template.atoms if atom.side in numbers]
+        start += [value(atom, nodes[atom.side]) for atom in template.atoms if atom.side in nodes and not many_of(atom)]
         for each in many.get(template.many, [None]):
-            rest = [value(atom, each) for atom in template.atoms if atom.source in MANY]
+            rest = [value(atom, each) for atom in template.atoms if atom.side in MANY]
             found.append((*start, *rest, each if isinstance(each, str) else ""))
     return found
 

@@ -35,7 +35,15 @@ UTF_8 = ("utf-8", "utf-8-sig")
 
 
 class Column(NamedTuple):
-    """The distinct strings of a column, and the number of its string for each token."""
+    """A column of a table.
+
+    Parameters
+    ----------
+    strings : list of str
+        The distinct strings.
+    ids : array of int32, shape (tokens,)
+        For each token, the number of its string.
+    """
 
     strings: list[str]
     ids: NDArray[np.int32]
@@ -54,6 +62,8 @@ class Table:
         The encoding in which it is written back.
     format : FileFormat
         Its format; see `swvp.io.formats`.
+    conllu : bool, optional
+        Without a format, whether it is CoNLL-U; by default the name of the file decides.
     mark : bytes
         The byte order mark at its beginning, if any.
     widths : sequence of int, optional
@@ -276,7 +286,23 @@ def table_of(
     format: str | None = None,
     widths: Sequence[int] | None = None,
 ) -> Table:
-    """Return the tokens of the bytes of a file, as `read_table` does; `path` is for messages and the format."""
+    """Return the tokens of the bytes of a file, as `read_table` does.
+
+    Parameters
+    ----------
+    path : str or Path
+        The name of the file, for messages and for its format.
+    whole : bytes
+        The content of the file.
+    encoding : str
+        Its encoding.
+    conllu : bool, optional
+        Whether it is CoNLL-U; by default its name decides.
+    format : str, optional
+        The name of its format in `FORMATS`; by default its name decides.
+    widths : sequence of int, optional
+        The numbers of columns it may have; by default those of the format.
+    """
     chosen = choose_format(path, format=format, conllu=conllu)
     content = whole.removeprefix(codecs.BOM_UTF8)
     mark = whole[: len(whole) - len(content)]
@@ -306,7 +332,17 @@ def table_of(
 
 
 class ColumnFile(NamedTuple):
-    """The rows of each sentence, the line of the file on which each sentence begins, and the number of columns."""
+    """The tokens of a file as Python lists.
+
+    Parameters
+    ----------
+    sentences : list of list of tuple
+        The columns of each token.
+    lines : list of int
+        The line of the file on which each sentence begins, from 1.
+    width : int
+        The number of columns.
+    """
 
     sentences: list[list[tuple[str, ...]]]
     lines: list[int]
@@ -315,6 +351,17 @@ class ColumnFile(NamedTuple):
 
 def read_columns(path: str | Path, *, encoding: str = "utf-8") -> ColumnFile:
     """Read a file of tokens as lists of tuples, one a token; see `read_table`.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, plain or .gz, or - for standard input.
+    encoding : str
+        Its encoding.
+
+    Returns
+    -------
+    ColumnFile
 
     Examples
     --------

@@ -40,10 +40,17 @@ registered_substructures: dict[str, Substructures] = {}
 def register_gamma(name: str, function: Gamma) -> None:
     """Register a γ function of your own, so that "a-NAME" and "b-NAME" are rules everywhere.
 
-    `function(margins, beta)` takes the margins w·Δφ of the mixed assignments in use and returns their weights: one
-    number ≥ 0 per margin, not all 0. They are scaled to sum to 1. If it returns None, the update backs off to CSP.
-    Training starts with w = 0, where all margins are 0.
+    Parameters
+    ----------
+    name : str
+        Its name in rules.
+    function : callable
+        `function(margins, beta)` takes the margins w·Δφ of the mixed assignments in use and returns their weights: one
+        number ≥ 0 per margin, not all 0. They are scaled to sum to 1. If it returns None, the update backs off to CSP.
+        Training starts with w = 0, where all margins are 0.
 
+    Examples
+    --------
     >>> register_gamma("squared", lambda margins, beta: margins**2 + 1e-6)
     >>> as_rule("a-squared").gamma
     'squared'
@@ -54,7 +61,12 @@ def register_gamma(name: str, function: Gamma) -> None:
 def register_substructures(name: str, function: Substructures) -> None:
     """Register a JJ function of your own, so that its name is a part of rules everywhere, as in "a-wm:NAME".
 
-    `function(gold, predicted)` returns sets of positions, such as [[0], [1, 2]].
+    Parameters
+    ----------
+    name : str
+        Its name in rules.
+    function : callable
+        `function(gold, predicted)` returns sets of positions, such as [[0], [1, 2]].
     """
     registered_substructures[new_name("substructures", name, SUBSTRUCTURES, function)] = function
 
@@ -194,9 +206,20 @@ def name_of(part: Any) -> str:
 def as_rule(rule: str | UpdateRule, **changes: Any) -> UpdateRule:
     """Return the rule with a short name, with other fields changed as given.
 
-    A short name is csp, mira[:K], or (a|b)-GAMMA[:SUBSTRUCTURES][:STEP], each with [:impose] [:literal] [:parts]; or a
-    schedule NxRULE..RULE: the first rule for N epochs, then the other.
+    Parameters
+    ----------
+    rule : str or UpdateRule
+        A rule, or its short name: csp, mira[:K], or (a|b)-GAMMA[:SUBSTRUCTURES][:STEP], each with [:impose] [:literal]
+        [:parts]; or a schedule NxRULE..RULE, the first rule for N epochs, then the other.
+    **changes
+        Fields of `UpdateRule` and their values.
 
+    Returns
+    -------
+    UpdateRule
+
+    Examples
+    --------
     >>> as_rule("b-wmr", beta=2).approach
     'balanced'
     >>> as_rule("a-softmin:pairs:count").substructures

@@ -246,8 +246,17 @@ def first_pass_bound(
 class SmallestBound(NamedTuple):
     """Theorem 2's bound at its smallest: (R^JJ + D_{u,δ})² / (δ + r^diff)² at the unit vector u and δ.
 
-    `mixed` is the same with the slacks of mixed assignments, min (R^JJ + D^JJ)² / δ². The proof of Theorem 2 holds for
-    it too. It is never larger, so the smallest bound is between the two.
+    Parameters
+    ----------
+    bound : float
+        The bound.
+    u : ndarray
+        The unit vector.
+    delta : float
+        δ.
+    mixed : float
+        The same with the slacks of mixed assignments, min (R^JJ + D^JJ)² / δ². The proof of Theorem 2 holds for it too.
+        It is never larger, so the smallest bound is between the two.
     """
 
     bound: float
@@ -334,8 +343,18 @@ def generalization_bound(mistake_bounds: Sequence[float], n: int) -> float:
 class ErrorBound(NamedTuple):
     """Theorem 3 from data: an estimate of the bound, for `n` training examples, from the mean over `samples`.
 
-    `mixed` is the same with the tighter bound of `SmallestBound`. `standard_error` is that of `bound`, None for one
-    sample. A bound of 1 or more is vacuous.
+    Parameters
+    ----------
+    bound : float
+        The bound. One of 1 or more is vacuous.
+    mixed : float
+        The same with the tighter bound of `SmallestBound`.
+    n : int
+        The number of training examples.
+    samples : int
+        The number of samples of the training set.
+    standard_error : float or None
+        The standard error of `bound`; None for one sample.
     """
 
     bound: float

@@ -27,6 +27,10 @@ HEAD, DEPREL = CONLLU.index("head"), CONLLU.index("deprel")
 WITH_HEADS, WITHOUT_HEADS = (10, 8), (10, 8, 6)
 
 
+RENAMED = {"not_projective": "nonprojective_arcs", "non_projective": "nonprojective_trees"}
+"""Methods of version 0.1.0 that have other names now."""
+
+
 @dataclass(frozen=True, eq=False)
 class Treebank:
     """Sentences, and their trees if known.
@@ -201,6 +205,10 @@ class Treebank:
         int
         """
         return int(np.count_nonzero(np.logical_or.reduceat(self.nonprojective_arcs(), self.offsets[:-1])))
+
+    def __getattr__(self, name: str) -> Any:
+        hint = f"; it is called {RENAMED[name]} now" if name in RENAMED else ""
+        raise AttributeError(f"'Treebank' object has no attribute '{name}'{hint}")
 
     def with_trees(self, heads: Heads, labels: Column | None) -> Treebank:
         """Return the same words with other trees, which are not checked.

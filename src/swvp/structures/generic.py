@@ -110,6 +110,13 @@ class PythonModel:
 def wrong_positions(gold: Label, predicted: Label) -> list[int]:
     """Return the positions where two labels differ; if one is longer, its rest counts as one position.
 
+    Parameters
+    ----------
+    gold, predicted : sequence
+        Two labels of one example.
+
+    Examples
+    --------
     >>> wrong_positions("abc", "abde")
     [2, 3]
     """
@@ -120,8 +127,16 @@ def wrong_positions(gold: Label, predicted: Label) -> list[int]:
 def mixed_assignment(gold: Label, predicted: Label, J: Iterable[int]) -> Label:
     """Return m^J(y*, y): predicted on J, gold elsewhere (Definition 1), with the type of the gold label.
 
-    Labels may have different lengths: the position after the shorter one then stands for all that follows.
+    Parameters
+    ----------
+    gold, predicted : sequence
+        Two labels of one example. They may have different lengths: the position after the shorter one then stands for
+        all that follows.
+    J : iterable of int
+        Positions, from 0.
 
+    Examples
+    --------
     >>> mixed_assignment((1, 1, 1), (2, 2, 2), {1})
     (1, 2, 1)
     >>> mixed_assignment((1, 1, 1), (2,), {1})

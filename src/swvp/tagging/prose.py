@@ -89,9 +89,8 @@ def signs_for(table: Table, tagger: Any, layout: Layout) -> int:
     """The number of signs that a file is not for this tagger: columns without a known string, a wrong width."""
     known: dict[int, set[str]] = {}
     for slot, vocabulary in zip(tagger.encoder_.slots, tagger.encoder_.vocabularies, strict=True):
-        column, function, _ = slot
-        if not function and column in layout.names[1:]:
-            number = layout.inputs[layout.names.index(column)]
+        if not slot.function and slot.column in layout.names[1:]:
+            number = layout.inputs[layout.names.index(slot.column)]
             shifted = table.width == layout.width - 1 and number > layout.label
             known[number - shifted] = set(vocabulary)
     if table.width >= layout.width:

@@ -13,8 +13,19 @@ __all__ = ["PlainChain"]
 
 
 class PlainChain:
-    """A `Problem` with the features of `swvp.structures.chain.indicator`, in the same order.
+    """The paper's linear chain as a structure for `StructuredPerceptron` and the functions of `swvp.theory`.
 
+    Its features are those of `swvp.structures.chain.indicator`, in the same order.
+
+    Parameters
+    ----------
+    symbols : int
+        The number of different observations, 0 to symbols - 1.
+    labels : int
+        The number of different labels, 0 to labels - 1.
+
+    Examples
+    --------
     >>> chain = PlainChain(symbols=2, labels=2)
     >>> chain.joint_feature((0, 1), (1, 1)).astype(int)[:7]  # (x), (y), (y')
     array([1, 1, 0, 2, 0, 1, 1])
