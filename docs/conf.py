@@ -27,7 +27,8 @@ myst_enable_extensions = ["deflist", "dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 myst_links_external_new_tab = False
 exclude_patterns = ["data", "figures"]
-suppress_warnings = ["misc.highlighting_failure", "ref.python"]  # words in backticks may be names of several attributes
+# A word in backticks may be an attribute of several classes.
+suppress_warnings = ["misc.highlighting_failure", "ref.python"]
 
 html_theme = "furo"
 html_title = "swvp"

@@ -203,35 +203,35 @@ class SequenceTagger(Tagger, BaseEstimator):  # type: ignore[misc]
         labels and explanations do not vote: they use the weights that `average` selects. Such a tagger cannot be saved.
     features : str or list of str, optional
         A preset ("pos", "chunk", "ner") or templates; `swvp.features` describes them. By default a preset is chosen
-        from the labels and columns. Must be None for ready features.
+        from the labels and columns. Must be None if tokens are ready features.
     columns : sequence of str, optional
         The names of the columns of a tuple. By default word, pos, column2, ….
     constraint : str, function, collection of pairs or None, default "auto"
         Which label may follow which. The name of a scheme ("iob1", "iob2" or "bio", "bioes"), a function
-        ``allowed(previous, label)``, or the allowed pairs; None is the boundary of a sentence. Predictions keep to it,
-        unless it allows no labels at all for a sentence. "auto": the scheme of the training labels if they are names or
-        phrases of other types; none for tags and chunks.
+        ``allowed(previous, label)``, or the allowed pairs; None is the boundary of a sentence. No prediction breaks it,
+        unless it allows no label sequence at all for a sentence. "auto" is the scheme of the training labels if they
+        are names or phrases of other types, and no constraint for tags and chunks.
     order : int, default 1
         1: features of one label and of two adjacent labels. 2: also of three.
     decoder : str, default "viterbi"
-        The search: "viterbi" is exact, "beam" is a beam search, for many labels in second order.
+        The search: "viterbi" is exact; "beam" is a beam search, which is faster in second order with many labels.
     width : int, default 8
         The number of hypotheses of a beam.
     fix : str, default "max-violation"
-        With a beam, which prefix of a sentence is updated: "early", "max-violation", "latest", or "none" (all of it).
+        With a beam, the prefix of a sentence to update on: "early", "max-violation", "latest", or "none" (all of it).
     minimum_count : int, default 1
-        Attributes with fewer occurrences in training are left out.
+        Attributes that occur less often in the training data are dropped.
     hashed : int, optional
-        The hash size: attributes are hashed into this number of places, and those at the same place share their
-        weights. It bounds the memory. By default each attribute has its own place.
+        The hash size: attributes are hashed to this number of values, and those with the same value share their
+        weights. It bounds the memory. By default attributes are not hashed.
     l2 : float, default 1.0
-        With rule "crf", the weight of ‖w‖²/2 in the objective.
+        With rule "crf", the strength of L2 regularisation: the factor of ‖w‖²/2 in the objective.
     patience : int, optional
         With a dev set, training stops after this number of epochs without a better score. Ignored without a dev set.
     random_state : int, RandomState, Generator or None, default None
         Seed of the order of the sentences in each epoch. With an int, results are reproducible.
     n_jobs : int, default 1
-        The number of threads for prediction. It changes no result.
+        The number of threads for prediction and, with rule "crf", for training. It changes no result.
 
     Attributes
     ----------
@@ -298,23 +298,23 @@ class DependencyParser(Parser, BaseEstimator):  # type: ignore[misc]
         A preset ("first-order", "turbo", "light"; in second order also "second-order", "turbo-standard") or templates;
         `swvp.features` describes them. By default "first-order" or "second-order".
     projective : bool, default False
-        Whether trees have no crossing arcs.
+        Whether to predict only trees without crossing arcs.
     one_root : bool, optional
-        Whether exactly one word of a sentence has head 0. By default the training trees decide: several words may have
-        head 0 if more than one in twenty trees have several roots.
+        Whether exactly one word of a sentence has head 0 in predicted trees. By default the training trees decide:
+        several words may have head 0 if more than one in twenty trees have several roots.
     prune : bool, default True
-        Whether to consider only arcs with tags and lengths seen in training; other arcs are used where there is no tree
-        without them. In second order, a log-linear model, trained beforehand, then leaves a few heads for each word.
+        Whether to consider only arcs with tags and lengths seen in training; other arcs are used only if there is no
+        tree without them. In second order, a log-linear model, trained beforehand, then keeps a few heads of each word.
     prune_heads : int, default 16
         In second order, the largest number of heads to consider for a word.
     prune_threshold : float, optional
-        In second order, the least probability of a head, as a share of the probability of the best head. By default
+        In second order, the least probability of a head, relative to that of the best head. By default
         0.003, for projective trees 0.0003.
     margin : float, optional
-        The score by which gold arcs must win in training, for every rule. By default 1. With 0 it is the perceptron of
-        the paper: the paper's CSP is ``rule="csp", margin=0``.
+        The score by which gold arcs must win in training, with every rule. By default 1. The paper has no margin: its
+        CSP is ``rule="csp", margin=0``.
     hashed : int or None, default 2**22
-        The hash size: the number of weights, a power of 2. Features at the same place share their weight. None: each
+        The hash size: the number of weights, a power of 2. Features with the same hash share a weight. None: each
         feature has its own weight.
     labels : bool, default True
         Whether to learn the labels of arcs too, in a second stage.

@@ -46,7 +46,7 @@ class EvaluateOptions:
 
     gold: Annotated[
         Path,
-        typer.Argument(help="File with the gold labels; if it is the only file, with both labels.", metavar="GOLD"),
+        typer.Argument(help="File with the gold labels; without PREDICTED, with both labels.", metavar="GOLD"),
     ]
     predicted: Annotated[
         Path | None,
@@ -54,7 +54,7 @@ class EvaluateOptions:
     ] = None
     compare: Annotated[
         Path | None,
-        typer.Option(help="Second prediction: test whether its score differs by more than chance.", metavar="OTHER"),
+        typer.Option(help="Second prediction: test whether the scores differ significantly.", metavar="OTHER"),
     ] = None
     column: Annotated[
         int | None,
@@ -79,7 +79,7 @@ class EvaluateOptions:
     ] = None
     confusion: Annotated[int, typer.Option(help="Show the N most frequent confusions.", metavar="N")] = 0
     samples: Annotated[int, typer.Option(help="Random samples for each test of --compare.", metavar="N")] = 10_000
-    seed: Annotated[int, typer.Option(help="Seed of these samples.", metavar="N")] = 0
+    seed: Annotated[int, typer.Option(help="Seed of the random samples.", metavar="N")] = 0
     json_file: Annotated[
         Path | None,
         typer.Option("--json", help="Write all results to this file; -: print them instead of tables.", metavar="FILE"),

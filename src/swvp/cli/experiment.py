@@ -16,18 +16,23 @@ __all__ = ["app"]
 app = typer.Typer(help="Run the paper's experiments.", no_args_is_help=True)
 
 RULES = """
-A rule is csp, mira, or APPROACH-GAMMA[:SUBSTRUCTURES][:STEP][:FLAG]; 2xcsp..a-wm is csp for 2 epochs, then a-wm:
+A rule is csp (the structured perceptron), mira, or
+APPROACH-GAMMA[:SUBSTRUCTURES][:STEP][:FLAG], with
 
   approach: a (aggressive: violations only), b (balanced: all)
 
-  gamma: wm, wmr, uniform, softmin, worst, optimal, wmr-printed, or your own (--load)
+  gamma: wm, wmr, uniform, softmin, worst, optimal, wmr-printed,
+  or your own (--load)
 
-  substructures: single, full, segments, pairs, triples, prefixes, single+full, all
-  (subtrees and components are for trees)
+  substructures: single (default), full, segments, pairs, triples,
+  prefixes, single+full, all (subtrees and components: trees only)
 
-  step: unit, sqrt, count, mira
+  step: unit (default), sqrt, count, mira
 
-  flag: impose (require γ condition 2), literal (update also without a violation), parts (second-order trees)
+  flag: impose (enforce γ condition 2), literal (update even without
+  a violation), parts (second-order trees)
+
+2xcsp..a-wm is a schedule: csp for 2 epochs, then a-wm.
 
 """
 
@@ -36,15 +41,15 @@ Examples:
 
   swvp experiment synthetic
 
-  swvp experiment synthetic --quick --fresh --rules csp,a-wm,a-wm:segments:sqrt
+  swvp experiment synthetic --quick --fresh --rules csp,a-wm:segments:sqrt
 
-  swvp experiment synthetic --setups 1 --betas 0.5:5:0.5 --hmm per-dataset --output other-hmms
+  swvp experiment synthetic --setups 1 --hmm per-dataset -o other-hmms
 
-  swvp experiment synthetic --quick --fresh --load my_gamma.py --rules csp,a-mine
+  swvp experiment synthetic --quick --load my_gamma.py --rules a-mine --fresh
 """
 
-PARSING = f"""{RULES.replace("  (subtrees and components are for trees)", "  subtrees, components")}
-RULE@β fixes β, RULE/MARGIN sets a margin: csp/30, a-wm@0.5/1
+PARSING = f"""{RULES.replace("all (subtrees and components: trees only)", "all, subtrees, components")}
+RULE@β sets β and RULE/MARGIN a margin, as in csp/30 or a-wm@0.5/1.
 
 Examples:
 
@@ -56,11 +61,11 @@ Examples:
 
   swvp experiment parsing UD_Greek-GDT --quick --fresh --rules csp,b-wm,mira/1
 
-  swvp experiment parsing UD_Greek-GDT --rules csp/30,a-uniform:mira/1 --betas 0.25,0.5,1 -o margins
+  swvp experiment parsing UD_Greek-GDT --rules csp/30,a-wm/1 -o margins
 """
 
-Epochs = Annotated[int | None, typer.Option(help="Epochs of each training.", show_default="10")]
-Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="Threads.", show_default="all cores")]
+Epochs = Annotated[int | None, typer.Option(help="Number of epochs of each training.", show_default="10")]
+Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="Number of threads.", show_default="all cores")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Replace an earlier study in the folder instead of resuming it.")]
 CONTROL_HELP = "Also train CSP on as many random orders as there are β values, and choose the best on the dev set."
 
@@ -83,7 +88,7 @@ class SyntheticOptions:
         typer.Option(help="Update rules, see below. CSP is always run.", show_default="csp,a-wm,a-wmr,b-wm,b-wmr"),
     ] = None
     hmm: Annotated[
-        str | None, typer.Option(help="Draw the HMM per-setup or per-dataset.", show_default="per-setup")
+        str | None, typer.Option(help="Draw a new HMM per-setup or per-dataset.", show_default="per-setup")
     ] = None
     shuffle: Annotated[
         bool, typer.Option("--shuffle", help="Use a new random order of the examples in each epoch.")
@@ -108,7 +113,7 @@ class SyntheticOptions:
 @app.command(epilog=SYNTHETIC)
 @takes_options
 def synthetic(given: SyntheticOptions) -> None:
-    """Table 1: CSP and SWVP on HMM data, with β tuned on dev sets, and the best possible accuracy.
+    """Repeat Table 1: CSP and SWVP on data from HMMs, with β tuned on dev sets.
 
     Writes results.json (every run) and report.html (tables and figures).
     Ctrl-C stops the study; the same command resumes it.
@@ -216,7 +221,7 @@ class ParsingOptions:
 @app.command(epilog=PARSING)
 @takes_options
 def parsing(given: ParsingOptions) -> None:
-    """Table 2: CSP and SWVP in dependency parsing, with β tuned on dev sets, and significance tests.
+    """Repeat Table 2: CSP and SWVP in dependency parsing, with β tuned on dev sets.
 
     Writes results.json (every run) and report.html (tables and figures).
     Ctrl-C stops the study; the same command resumes it.

@@ -55,8 +55,8 @@ def inspect(
     sentence: Annotated[
         str | None,
         typer.Option(
-            help="Explain the labels or heads of these words, separated by spaces. For taggers of words only; "
-            "parsers see no tags."
+            help="Explain the labels or heads of these words, separated by spaces. Only for taggers that use no other "
+            "columns; a parser gets no tags this way."
         ),
     ] = None,
     explain: Annotated[
@@ -69,7 +69,7 @@ def inspect(
 ) -> None:
     """Show what a model contains, or explain a prediction.
 
-    Without --sentence and --explain: the options of the training, its scores, and features with large weights.
+    Without --sentence or --explain: how it was trained, its scores, and the features with the largest weights.
     """
     from swvp.cli.output import new_console
     from swvp.parsing.parser import Parser

@@ -14,10 +14,10 @@ from swvp.errors import InputError
 __all__ = ["EXAMPLES", "predict"]
 
 EXAMPLES = """
-Taggers add the labels of a column file as a last column; in CoNLL-U they
-replace the column that they were trained on. Parsers fill in the heads and
-labels of CoNLL-U or CoNLL-X. Models of CoNLL-U also read one word per line.
-All other bytes stay as they are.
+In a column file, a tagger adds its labels as a new last column. In CoNLL-U it
+replaces the column that it was trained on. A parser replaces the heads and
+labels of CoNLL-U or CoNLL-X. Parsers and taggers trained on CoNLL-U also read
+files with one word per line. All other bytes stay as they are.
 
 Examples:
 
@@ -34,12 +34,14 @@ def predict(
         list[str],
         typer.Argument(
             metavar="[MODEL] INPUT",
-            help="Model file, unless --model is given; file of sentences, or - (standard input).",
+            help="Model file (leave it out with --model), and input file or - (standard input).",
         ),
     ],
     models: Annotated[
         list[Path] | None,
-        typer.Option("--model", "-m", help="Model file. Repeat it: each model reads the output of the one before."),
+        typer.Option(
+            "--model", "-m", help="Model file. May be repeated: each model reads the output of the one before."
+        ),
     ] = None,
     output: Annotated[str, typer.Option("--output", "-o", help="File to write, or - (standard output).")] = "-",
     encoding: Encoding = "utf-8",

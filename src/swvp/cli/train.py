@@ -38,10 +38,10 @@ TUNING, CHECKPOINTS = "Tuning", "Log and checkpoints"
 class FileOptions:
     """The files of a training."""
 
-    train: Annotated[str, typer.Argument(metavar="TRAIN", help="File of labelled sentences, or - (standard input).")]
+    train: Annotated[str, typer.Argument(metavar="TRAIN", help="Training file, or - (standard input).")]
     model: Annotated[Path, typer.Option("--model", "-m", help="Model file to write.")]
     dev: Annotated[
-        str | None, typer.Option(help="File of labelled sentences, the dev set: the best epoch on it is chosen.")
+        str | None, typer.Option(help="Dev set: each epoch is scored on this file, and the best one is saved.")
     ] = None
     encoding: Encoding = "utf-8"
     max_bytes: MaxBytes = MAX_BYTES
@@ -51,11 +51,11 @@ class FileOptions:
 class CourseOptions:
     """The course of a training, tuning and checkpoints."""
 
-    beta: Annotated[float, typer.Option(help="β of the rule.", rich_help_panel=LEARNING)] = 0.5
+    beta: Annotated[float, typer.Option(help="β, a parameter of the rule's γ.", rich_help_panel=LEARNING)] = 0.5
     C: Annotated[
         float | None,
         typer.Option(
-            "--C", help="Longest step of rules with the step mira.", show_default="1", rich_help_panel=LEARNING
+            "--C", help="Longest step, for rules with the step mira.", show_default="1", rich_help_panel=LEARNING
         ),
     ] = None
     epochs: Annotated[
@@ -78,11 +78,13 @@ class CourseOptions:
     ] = 0
     load: Annotated[
         Path | None,
-        typer.Option(help="Python file to run first; it may register a γ or a JJ.", rich_help_panel=LEARNING),
+        typer.Option(help="Python file to run first, for example to register your own γ.", rich_help_panel=LEARNING),
     ] = None
     tune: Annotated[
         bool,
-        typer.Option("--tune", help="Train with several rules and β, keep the best on --dev.", rich_help_panel=TUNING),
+        typer.Option(
+            "--tune", help="Train with several rules and values of β; save the best on --dev.", rich_help_panel=TUNING
+        ),
     ] = False
     rules: Annotated[
         str | None,
@@ -90,10 +92,13 @@ class CourseOptions:
     ] = None
     betas: Annotated[
         str | None,
-        typer.Option(help="β to try, as 0.5,1 or FIRST:LAST:STEP.", show_default="a selection", rich_help_panel=TUNING),
+        typer.Option(
+            help="Values of β to try, as 0.5,1 or FIRST:LAST:STEP.", show_default="a selection", rich_help_panel=TUNING
+        ),
     ] = None
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", help="Threads.", show_default="all cores", rich_help_panel=TUNING)
+        int | None,
+        typer.Option("--jobs", "-j", help="Number of threads.", show_default="all cores", rich_help_panel=TUNING),
     ] = None
     log: Annotated[
         Path | None,
@@ -117,13 +122,17 @@ class TaggerColumns(FileOptions):
 
     column: Annotated[
         int | None,
-        typer.Option(help="Column file: number of the label column, from 0; negative from the end.", show_default="-1"),
+        typer.Option(
+            help="Column file: number of the label column, from 0; negative from the end.", show_default="-1, the last"
+        ),
     ] = None
-    target: Annotated[str | None, typer.Option(help="CoNLL-U: label column, one of upos, xpos, feats, deprel.")] = None
+    target: Annotated[str | None, typer.Option(help="CoNLL-U: the column to learn: upos, xpos, feats or deprel.")] = (
+        None
+    )
     column_names: Annotated[
         str | None,
         typer.Option(
-            "--columns", help="Names of the columns that features use, as word,pos.", show_default="all; CoNLL-U: word"
+            "--columns", help="Columns that features are made from, as word,pos.", show_default="all; CoNLL-U: word"
         ),
     ] = None
     conllu: Annotated[bool, typer.Option("--conllu", help="The files are CoNLL-U, whatever their names.")] = False
@@ -131,19 +140,21 @@ class TaggerColumns(FileOptions):
     features: Annotated[
         str | None,
         typer.Option(
-            help="Preset (pos, chunk, ner) or file of templates, also of CRF++.",
+            help="Preset (pos, chunk, ner) or file of templates, also in CRF++ format.",
             show_default="chosen from the labels and columns",
             rich_help_panel=FEATURES,
         ),
     ] = None
     minimum_count: Annotated[
         int,
-        typer.Option("--min-count", help="Leave out attributes with fewer occurrences.", rich_help_panel=FEATURES),
+        typer.Option(
+            "--min-count", help="Drop attributes that occur less often in the training file.", rich_help_panel=FEATURES
+        ),
     ] = 1
     hashed: Annotated[
         int | None,
         typer.Option(
-            help="Hash size: attributes share this number of places.",
+            help="Hash size: the number of values that attributes are hashed to.",
             show_default="no hashing",
             rich_help_panel=FEATURES,
         ),
@@ -156,7 +167,7 @@ class TaggerColumns(FileOptions):
         ),
     ] = "auto"
     order: Annotated[
-        int, typer.Option(help="1, or 2: also features of three labels in a row.", rich_help_panel=SEARCH)
+        int, typer.Option(help="1: features of two labels in a row; 2: also of three.", rich_help_panel=SEARCH)
     ] = 1
     beam: Annotated[
         int, typer.Option(help="Beam search with this number of hypotheses; 0: exact search.", rich_help_panel=SEARCH)
@@ -164,11 +175,14 @@ class TaggerColumns(FileOptions):
     fix: Annotated[
         str,
         typer.Option(
-            help="With --beam, which prefix is updated: early, max-violation, latest, none.", rich_help_panel=SEARCH
+            help="With --beam, the prefix to update on: early, max-violation, latest; none: the whole sentence.",
+            rich_help_panel=SEARCH,
         ),
     ] = "max-violation"
     rule: Annotated[str, typer.Option(help="Update rule, see below.", rich_help_panel=LEARNING)] = "a-wm:segments:sqrt"
-    l2: Annotated[float, typer.Option(help="With rule crf: weight of ‖w‖²/2.", rich_help_panel=LEARNING)] = 1.0
+    l2: Annotated[
+        float, typer.Option(help="With rule crf: L2 regularisation, the factor of ‖w‖²/2.", rich_help_panel=LEARNING)
+    ] = 1.0
 
 
 @dataclass(kw_only=True)
@@ -193,9 +207,10 @@ Examples:
 
   swvp train tagger train.txt --dev dev.txt --tune --model best.swvp
 
-Rules: csp; APPROACH-GAMMA[:SUBSTRUCTURES][:STEP], which
-`swvp experiment synthetic --help` explains; mira; mira:K (against the K best);
-crf (likelihood; --epochs are then iterations of L-BFGS).
+Rules: csp (the structured perceptron), mira, mira:K (k-best MIRA),
+crf (a conditional random field; --epochs are then iterations of L-BFGS),
+or SWVP: APPROACH-GAMMA[:SUBSTRUCTURES][:STEP].
+`swvp experiment synthetic --help` lists the parts.
 """
 
 
@@ -204,7 +219,7 @@ crf (likelihood; --epochs are then iterations of L-BFGS).
 def tagger(given: TaggerOptions) -> None:
     """Train a tagger, chunker or named-entity recogniser.
 
-    Prints the mistakes and the dev score of each epoch.
+    Prints the mistakes and, with --dev, the dev score of each epoch.
 
     Ctrl-C stops after the current epoch; the same command resumes.
     """
@@ -260,7 +275,7 @@ class ParserModel(FileOptions):
     prune_threshold: Annotated[
         float | None,
         typer.Option(
-            help="Order 2: least probability of a head, as a share of the best head's.",
+            help="Order 2: least probability of a head, relative to that of the best head.",
             show_default="0.003; projective: 0.0003",
             rich_help_panel=SEARCH,
         ),
@@ -294,7 +309,7 @@ class ParserModel(FileOptions):
     margin: Annotated[
         float | None,
         typer.Option(
-            help="Score by which gold arcs must win; 0 is the perceptron of the paper.",
+            help="Score by which gold arcs must win in training; 0: as in the paper.",
             show_default="1",
             rich_help_panel=LEARNING,
         ),
@@ -320,8 +335,10 @@ Examples:
 
   swvp train parser train.conllu --dev dev.conllu --tune --model best.swvp
 
-Rules: csp, mira, or APPROACH-GAMMA[:SUBSTRUCTURES][:STEP],
-with sub-structures such as single, components, subtrees.
+Rules: csp (the structured perceptron), mira, mira:K (order 1 only),
+or SWVP: APPROACH-GAMMA[:SUBSTRUCTURES][:STEP], with sub-structures such as
+single, components, subtrees.
+`swvp experiment parsing --help` lists the parts.
 """
 
 
@@ -330,7 +347,7 @@ with sub-structures such as single, components, subtrees.
 def parser(given: ParserOptions) -> None:
     """Train a dependency parser: first its trees, then the labels of their arcs.
 
-    Prints the mistakes and the dev score of each epoch.
+    Prints the mistakes and, with --dev, the dev score of each epoch.
 
     Ctrl-C stops after the current epoch; the same command resumes.
     """
