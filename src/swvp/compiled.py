@@ -112,26 +112,16 @@ def one_of(functions: Sequence[Any]) -> Any:
     """Return a function for kernels: `choice(number, *arguments)` calls functions[number](*arguments).
 
     All functions take the same arguments and return the same types. Numba has no table of functions that a kernel may
-    index, so this builds a chain of comparisons.
+    index. So this writes one function with a comparison for each; a chain of functions would be compiled link by link,
+    and each link together with all behind it.
     """
+    *others, last = range(len(functions))
+    lines = [f"    if chosen == {number}:\n        return f{number}(*arguments)\n" for number in others]
+    source = f"def choose(chosen, *arguments):\n{''.join(lines)}    return f{last}(*arguments)\n"
+    names: dict[str, Any] = {f"f{number}": function for number, function in enumerate(functions)}
+    exec(source, names)
     inline: Any = numba.njit(nogil=True, forceinline=True)
-
-    def link(number: int, function: Any, rest: Any) -> Any:
-        def choose(chosen, *arguments):  # type: ignore[no-untyped-def]
-            if chosen == number:
-                return function(*arguments)
-            return rest(chosen, *arguments)
-
-        return inline(choose)
-
-    def end(chosen, *arguments):  # type: ignore[no-untyped-def]
-        return last(*arguments)
-
-    *others, last = functions
-    choice = inline(end)
-    for number in reversed(range(len(others))):
-        choice = link(number, others[number], choice)
-    return choice
+    return inline(names["choose"])
 
 
 def for_kernels(function: Function, **options: Any) -> Function:
