@@ -19,6 +19,7 @@ from numba.extending import overload
 
 from swvp._version import __version__
 from swvp.cache import KernelCache
+from swvp.inner_code import InnerCompiler, OuterCompiler
 
 __all__ = [
     "borrowing",
@@ -38,6 +39,14 @@ __all__ = [
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+WITHOUT_WRAPPERS = {
+    "nogil": True,
+    "no_cfunc_wrapper": True,
+    "no_cpython_wrapper": True,
+    "pipeline_class": InnerCompiler,
+}
+"""Options for Numba, of functions that only kernels call."""
+
 COMPILED_FOLDERS = ("features", "io", "learning", "structures")
 
 
@@ -53,7 +62,8 @@ def fingerprint(*folders: str) -> str:
     for folder in (*COMPILED_FOLDERS, *folders):
         for source in sorted((package / folder).rglob("*.py")):
             digest.update(source.read_bytes())
-    digest.update(Path(__file__).read_bytes())
+    for name in ("compiled.py", "inner_code.py"):
+        digest.update((package / name).read_bytes())
     return digest.hexdigest()
 
 
@@ -120,25 +130,37 @@ def one_of(functions: Sequence[Any]) -> Any:
     source = f"def choose(chosen, *arguments):\n{''.join(lines)}    return f{last}(*arguments)\n"
     names: dict[str, Any] = {f"f{number}": function for number, function in enumerate(functions)}
     exec(source, names)
-    inline: Any = numba.njit(nogil=True, forceinline=True)
-    return inline(names["choose"])
+    return for_kernels(names["choose"], forceinline=True)
 
 
 def for_kernels(function: Function, **options: Any) -> Function:
-    compiled: Any = compile_function(function, **options, no_cpython_wrapper=True)
+    compiled: Any = compile_inner(function, **options)
     if compiled is not function:
         function._numba_type_ = numba.typeof(compiled)  # type: ignore[attr-defined]  # what it is for kernels
         function.compiled = compiled  # type: ignore[attr-defined]  # so that it stays alive
     return function
 
 
+def compile_inner(function: Any, **options: Any) -> Any:
+    """Compile a function that only kernels call; its machine code is made and cached with theirs.
+
+    Python must not call the result: there is no machine code to call.
+    """
+    jit: Any = numba.njit
+    return jit(**{"_nrt": True} | WITHOUT_WRAPPERS | options)(function)
+
+
 def compile_function(function: Function, **options: Any) -> Function:
     jit: Any = numba.njit
-    compiled = jit(**{"nogil": True, "_nrt": True, "no_cfunc_wrapper": True} | options)(function)
+    options = {"nogil": True, "_nrt": True, "no_cfunc_wrapper": True, "pipeline_class": OuterCompiler} | options
+    compiled = jit(**options)(function)
     if compiled is function:  # NUMBA_DISABLE_JIT=1
         return function
     with contextlib.suppress(RuntimeError):  # without a source file, each process compiles
         compiled._cache = KernelCache(function, stamp(Path(function.__code__.co_filename)))
+    if "inline" not in options:  # kernels call a twin without machine code of its own
+        twin = compile_inner(function, _nrt=options["_nrt"])
+        compiled.get_call_template, compiled.get_overload = twin.get_call_template, twin.get_overload
     return compiled  # type: ignore[no-any-return]
 
 
@@ -188,7 +210,9 @@ def implement(declared: Callable[..., Any], cls: type) -> Callable[[Function], F
         function: Any = getattr(implementation, "compiled", implementation)
         if hasattr(function, "py_func"):
 
-            @overload(declared, strict=False, jit_options=function.targetoptions | {"forceinline": True})
+            @overload(
+                declared, strict=False, jit_options=function.targetoptions | {"forceinline": True} | WITHOUT_WRAPPERS
+            )
             def choose(first: Any, *rest: Any) -> Callable[..., Any] | None:
                 given = getattr(first, "instance_class", None)
                 default = cls is object and given is not None and not implements(given, declared)
