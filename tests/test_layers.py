@@ -11,7 +11,7 @@ import swvp
 
 SOURCE = Path(swvp.__file__).parent
 LAYERS = [
-    ["_version", "_lazy", "_moved", "errors", "escaping", "checks", "types", "compiled", "cache", "tables"],
+    ["_version", "_names", "errors", "types", "compiled", "cache", "tables"],
     ["io", "features"],
     ["structures"],
     ["learning"],

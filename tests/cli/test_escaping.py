@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import swvp
-from swvp.errors import InputError
-from swvp.escaping import STEERING, escaped, one_line
+from swvp.errors import STEERING, InputError, escaped, one_line
 from swvp.evaluation.phrases import evaluate_phrases
 from swvp.io.container import write_container
 

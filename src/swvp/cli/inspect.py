@@ -93,14 +93,14 @@ def inspect(
 
 def print_weights(console: Console, weights: WeightTable) -> None:
     from swvp.cli.score_tables import table
-    from swvp.escaping import escaped
+    from swvp.errors import escaped
 
     console.print(f"\n{escaped(weights.title)}", style="bold")
     console.print(table(weights.headings, weights.cells(), texts=len(weights.headings) - 1))
 
 
 def print_rows(console: Console, rows: Rows) -> None:
-    from swvp.escaping import escaped
+    from swvp.errors import escaped
 
     for name, text in rows:
         console.print(f"{name:11} {escaped(text)}", soft_wrap=not console.is_terminal)

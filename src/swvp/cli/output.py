@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from swvp.escaping import STEERING, escaped, one_line
+from swvp.errors import STEERING, escaped, one_line
 
 __all__ = ["new_console", "write_json"]
 

@@ -11,8 +11,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, TypeGuard
 
-from swvp.errors import InputError
-from swvp.escaping import one_line
+from swvp.errors import InputError, one_line
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
-from swvp.errors import InputError
-from swvp.escaping import escaped
+from swvp.errors import InputError, escaped
 
 __all__ = [
     "MAX_BYTES",

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.checks import is_power_of_two
-from swvp.errors import InputError
+from swvp.errors import InputError, is_power_of_two
 from swvp.features.label_templates import LABELS, parse_label_templates
 from swvp.io.memory import Memory
 from swvp.io.model_files import ROWS as ROW_ARRAYS

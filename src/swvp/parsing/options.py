@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from swvp.checks import is_power_of_two, shown
-from swvp.errors import InputError
+from swvp.errors import InputError, is_power_of_two, shown
 from swvp.learning.perceptron import check_structure
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.parsing.first_order import FirstOrderModel

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp._version import __version__
-from swvp.checks import is_power_of_two
-from swvp.errors import InputError
+from swvp.errors import InputError, is_power_of_two
 from swvp.io.container import Contents
 from swvp.io.memory import Memory
 from swvp.io.model_files import Format, filled, load_model, require, save_model, sparse, sparse_names, strings

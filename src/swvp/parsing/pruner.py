@@ -14,8 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.checks import is_power_of_two
-from swvp.errors import InputError
+from swvp.errors import InputError, is_power_of_two
 from swvp.features.arc_templates import PRESETS, parse_arc_templates
 from swvp.io.memory import Memory
 from swvp.io.model_files import filled, require, sparse, sparse_names, strings

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp._version import __version__
-from swvp.checks import is_real, is_whole
-from swvp.errors import InputError
+from swvp.errors import InputError, is_real, is_whole
 from swvp.io.container import read_container, write_container
 from swvp.io.files import remove_leftovers
 from swvp.io.model_files import fill, require, sparse, sparse_names

@@ -12,8 +12,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from swvp.checks import is_real, is_whole, shown
-from swvp.errors import InputError, unknown_name
+from swvp.errors import InputError, is_real, is_whole, shown, unknown_name
 from swvp.io.model_files import require, threads
 from swvp.learning.perceptron import Epoch
 from swvp.learning.rule import UpdateRule, as_rule

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from swvp._version import __version__
-from swvp.checks import is_power_of_two
 from swvp.compiled import fingerprint
-from swvp.errors import InputError, unknown_name
+from swvp.errors import InputError, is_power_of_two, unknown_name
 from swvp.features.arc_templates import PRESETS
 from swvp.features.part_templates import PART_PRESETS
 from swvp.learning.rule import UpdateRule, as_rule
