@@ -16,8 +16,8 @@ import pytest
 import swvp
 from swvp._names import MOVED
 from swvp.features import presets
-from swvp.features.functions import FUNCTIONS
-from swvp.io.formats import FORMATS
+from swvp.features.templates import FUNCTIONS
+from swvp.io.files import FORMATS
 
 ROOT = Path(__file__).parent.parent
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS

@@ -10,7 +10,7 @@ import pytest
 
 from helpers.trees import conllu, toy
 from swvp.estimators import DependencyParser
-from swvp.features.arc_templates import PRESETS
+from swvp.features.presets import ARC_PRESETS as PRESETS
 from swvp.training import session
 from swvp.training.observer import TrainingLog
 

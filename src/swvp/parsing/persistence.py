@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from swvp._version import __version__
 from swvp.errors import InputError, is_power_of_two
 from swvp.io.container import Contents
-from swvp.io.memory import Memory
-from swvp.io.model_files import Format, filled, load_model, require, save_model, sparse, sparse_names, strings
+from swvp.io.model_files import Format, Memory, filled, load_model, require, save_model, sparse, sparse_names, strings
 from swvp.learning.perceptron import Epoch
 from swvp.parsing.labeller import Labeller
 from swvp.parsing.pruner import Pruner

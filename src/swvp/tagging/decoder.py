@@ -13,12 +13,11 @@ from swvp.structures.chain import attributes as exact
 from swvp.structures.chain import search
 from swvp.structures.chain.attributes import AttributeChain, AttributeModel, take_over
 from swvp.structures.chain.beam import FIXES
-from swvp.structures.chain.sequences import Ids
 from swvp.structures.chain.voting import chain_votes, changed_weights, most_changes, vote_all
 from swvp.structures.operations import refresh
 from swvp.training.options import in_shares
 from swvp.training.training import Weights, sum_of, weight_names
-from swvp.types import Floats, Ints
+from swvp.types import Floats, Ids, Ints
 
 __all__ = ["DECODERS", "Decoder", "check_vote", "decoder_of", "recorder_of", "vote_ids"]
 

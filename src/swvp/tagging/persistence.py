@@ -14,8 +14,7 @@ from swvp.errors import InputError
 from swvp.features.encoder import TemplateEncoder
 from swvp.features.templates import parse_templates
 from swvp.io.container import Contents
-from swvp.io.memory import Memory
-from swvp.io.model_files import ROWS, Format, by_rows, from_rows, load_model, require, save_model, strings
+from swvp.io.model_files import ROWS, Format, Memory, by_rows, from_rows, load_model, require, save_model, strings
 from swvp.io.table import CONLLU
 from swvp.tagging.columns import Layout
 from swvp.tagging.corpus import KINDS

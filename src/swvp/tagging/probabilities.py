@@ -16,11 +16,10 @@ from swvp.structures.chain.attributes import AttributeChain, new_model, predict_
 from swvp.structures.chain.k_best import k_best, new_k_best_buffers
 from swvp.structures.chain.likelihood import distributions, position_scores
 from swvp.structures.chain.marginals import new_chain_buffers, transitions
-from swvp.structures.chain.sequences import Ids
 from swvp.tables import check_count
 from swvp.training.options import in_shares
 from swvp.training.temperature import LEAST, lowest_loss
-from swvp.types import Floats
+from swvp.types import Floats, Ids
 
 __all__ = ["Confidence", "best_temperature", "confidences", "k_best_labels", "marginals"]
 

@@ -23,8 +23,7 @@ from typing import Any, NoReturn, Protocol, Self
 
 from swvp.cache import is_on_disk
 from swvp.errors import InputError
-from swvp.io.files import remove_leftovers
-from swvp.io.lock import exclusive
+from swvp.io.files import exclusive, remove_leftovers
 from swvp.learning.perceptron import sweep
 from swvp.learning.rule import UpdateRule
 from swvp.training.checkpoint import START_AGAIN, Data, remove_checkpoint, resume, save_checkpoint, stamp
