@@ -24,7 +24,7 @@ from swvp.cli.options import (
 from swvp.errors import InputError
 
 if TYPE_CHECKING:
-    from swvp.training.run import Run
+    from swvp.training.session import Run
 
 __all__ = ["app"]
 
@@ -371,7 +371,7 @@ def parser(given: ParserOptions) -> None:
 def run_of(files: FileOptions, course: CourseOptions) -> Run:
     """The files and the course of a training, after the user's Python file has run."""
     from swvp.cli.study import load_python
-    from swvp.training.run import Run
+    from swvp.training.session import Run
 
     return Run(
         train=files.train,

@@ -27,7 +27,7 @@ from swvp.structures.chain.marginals import new_chain_buffers, transitions
 from swvp.structures.operations import refresh
 from swvp.structures.tree.labels import Words, attributes_of, children_of, encode_words, label_tables
 from swvp.training.options import in_shares
-from swvp.training.training import Training, Weights, sum_of, weight_names
+from swvp.training.training import SUMS, Training, Weights, weight_names
 from swvp.types import Floats, Ids, Ints
 
 __all__ = ["DevLabels", "Labeller", "start_batch"]
@@ -277,7 +277,7 @@ def start_batch(
     weights = known.weights
     if before is not None:
         names = weight_names(before.model)
-        weights = {part: getattr(before.model, part) for name in names for part in (name, sum_of(name))}
+        weights = {part: getattr(before.model, part) for name in names for part in (name, SUMS[name])}
         training.continue_from(before)
     take_over(training.model, weights, len(known.classes))
     return labeller, training

@@ -19,8 +19,7 @@ from swvp.parsing.pruner import Pruner
 from swvp.parsing.tree_model import MOST_WEIGHTS, FeatureWeights, Ranks, TreeModel
 from swvp.structures.tree.encoding import FEW_VALUES
 from swvp.structures.tree.tag_pruning import all_allowed
-from swvp.training.options import epochs_of, remake, restore_passes, scores_of, stored, stored_passes
-from swvp.training.temperature import temperature_in
+from swvp.training.options import epochs_of, remake, restore_passes, scores_of, stored, stored_passes, temperature_in
 
 __all__ = ["FORMAT", "KIND", "FittedParts", "load_parser", "save_parser"]
 

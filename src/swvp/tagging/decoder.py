@@ -16,7 +16,7 @@ from swvp.structures.chain.beam import FIXES
 from swvp.structures.chain.voting import chain_votes, changed_weights, most_changes, vote_all
 from swvp.structures.operations import refresh
 from swvp.training.options import in_shares
-from swvp.training.training import Weights, sum_of, weight_names
+from swvp.training.training import SUMS, Weights, weight_names
 from swvp.types import Floats, Ids, Ints
 
 __all__ = ["DECODERS", "Decoder", "check_vote", "decoder_of", "recorder_of", "vote_ids"]
@@ -51,7 +51,7 @@ class Decoder(NamedTuple):
     def extended_model(self, old: Weights, labels: int, attributes: int, longest: int) -> Any:
         """A model that starts from old weights, and averaging sums, which are for the first `labels` labels."""
         model = self.new_model(attributes, longest)
-        parts = [part for name in weight_names(model) for part in (name, sum_of(name)) if part in old]
+        parts = [part for name in weight_names(model) for part in (name, SUMS[name]) if part in old]
         take_over(model, {part: old[part] for part in parts}, labels)
         return model
 

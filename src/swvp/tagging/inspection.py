@@ -13,7 +13,7 @@ from swvp.structures.chain.attributes import AttributeChain
 from swvp.tables import WeightTable, check_count
 from swvp.tagging.corpus import Corpus, Sentences, check_pairs
 from swvp.tagging.probabilities import Confidence, best_temperature, confidences, k_best_labels, marginals
-from swvp.training.temperature import Tempered
+from swvp.training.options import Tempered
 from swvp.types import Floats
 
 __all__ = ["TaggerInspection", "explain", "top_features", "top_transitions"]

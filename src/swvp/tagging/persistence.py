@@ -20,8 +20,7 @@ from swvp.tagging.columns import Layout
 from swvp.tagging.corpus import KINDS
 from swvp.tagging.defaults import AUTO, Choice
 from swvp.tagging.encoding import FeatureEncoder
-from swvp.training.options import remake, stored, stored_history
-from swvp.training.temperature import temperature_in
+from swvp.training.options import remake, stored, stored_history, temperature_in
 
 __all__ = ["load_tagger", "save_tagger"]
 

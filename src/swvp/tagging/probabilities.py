@@ -1,7 +1,7 @@
 """Probabilities of label sequences: k-best labels, marginals, confidences, and the fit of their temperature.
 
 p(y | x) ∝ exp(score(y) / temperature), over the sequences that the constraint allows. A perceptron does not learn this
-p: its scores have an arbitrary scale, which the temperature adjusts (`swvp.training.temperature`).
+p: its scores have an arbitrary scale, which the temperature adjusts (`swvp.training.options`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from swvp.structures.chain.k_best import k_best, new_k_best_buffers
 from swvp.structures.chain.likelihood import distributions, position_scores
 from swvp.structures.chain.marginals import new_chain_buffers, transitions
 from swvp.tables import check_count
-from swvp.training.options import in_shares
-from swvp.training.temperature import LEAST, lowest_loss
+from swvp.training.options import LEAST, in_shares, lowest_loss
 from swvp.types import Floats, Ids
 
 __all__ = ["Confidence", "best_temperature", "confidences", "k_best_labels", "marginals"]

@@ -35,7 +35,7 @@ from swvp.tagging.persistence import load_tagger, save_tagger
 from swvp.training.observer import EpochCallback
 from swvp.training.options import TrainingOptions, in_shares, lines_of, not_fitted
 from swvp.training.session import Session, check_resumable
-from swvp.training.training import Training, Watch, Weights, sum_of, weight_names
+from swvp.training.training import SUMS, Training, Watch, Weights, weight_names
 from swvp.types import Floats
 
 __all__ = ["Tagger"]
@@ -383,7 +383,7 @@ class Tagger(TrainingOptions, TaggerInspection):
         if training is None:
             return self._weights()
         names = weight_names(training.model)
-        return {part: getattr(training.model, part) for name in names for part in (name, sum_of(name))}
+        return {part: getattr(training.model, part) for name in names for part in (name, SUMS[name])}
 
     # ---------------------------------------------------------------- prediction
 

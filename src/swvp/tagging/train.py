@@ -15,8 +15,8 @@ from swvp.tagging.defaults import presets_for
 from swvp.tagging.prose import check_not_prose
 from swvp.tagging.tagger import Tagger
 from swvp.training.observer import Observer
-from swvp.training.options import best_epoch_text
-from swvp.training.run import Run, unseen_labels
+from swvp.training.options import best_epoch_text, unseen_labels
+from swvp.training.session import Run
 from swvp.training.tune import candidates
 
 __all__ = ["BETAS", "RULES", "TaggerFiles", "read_features", "train_tagger"]
