@@ -17,8 +17,7 @@ from swvp.parsing.tokens import EMPTY
 from swvp.parsing.treebank import WITHOUT_HEADS, Treebank, treebank_of_table, write_trees
 from swvp.structures.tree.decoding.dual_decomposition import LONG
 from swvp.tagging import persistence as taggers
-from swvp.tagging.columns import layout_for_predicting, read_corpus, write_labels
-from swvp.tagging.prose import check_not_prose
+from swvp.tagging.files import check_not_prose, layout_for_predicting, read_corpus, write_labels
 from swvp.tagging.tagger import Tagger
 
 __all__ = ["lacks_tags", "load_model", "load_models", "parse", "predict_file", "read_words"]

@@ -122,7 +122,7 @@ def first_tokens(tagger: Tagger, source: str, encoding: str, conllu: bool) -> li
     """The first sentence of a file, as the tagger takes sentences."""
     from swvp.io.table import is_conllu, read_table
     from swvp.pipeline import read_words
-    from swvp.tagging.columns import layout_for_predicting, read_corpus
+    from swvp.tagging.files import layout_for_predicting, read_corpus
 
     layout = layout_for_predicting(tagger)
     if layout.conllu:

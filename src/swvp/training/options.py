@@ -81,6 +81,10 @@ class TrainingOptions:
     dev_scores_: list[float]
     best_epoch_: int
 
+    def _set_options(self, given: Mapping[str, Any]) -> None:
+        """Set the arguments of the constructor, its `locals()`, as attributes, as scikit-learn expects them."""
+        vars(self).update({name: value for name, value in given.items() if name != "self"})
+
     def options(self) -> dict[str, Any]:
         """The arguments of the constructor; that of a class which a user derived does not count."""
         classes = [cls for cls in type(self).__mro__ if issubclass(cls, TrainingOptions) and "__init__" in vars(cls)]
