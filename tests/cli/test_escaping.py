@@ -145,5 +145,5 @@ def test_predictions_are_exact_in_a_pipe_and_escaped_on_a_terminal(fine):
 def test_nothing_is_said_but_by_the_functions_that_escape():
     package = Path(swvp.__file__).parent
     sources = {path.relative_to(package).as_posix(): path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
-    assert [name for name, text in sources.items() if "sys.stderr" in text] == ["cli/streams.py"]
+    assert [name for name, text in sources.items() if "sys.stderr" in text] == ["cli/terminal.py"]
     assert [name for name, text in sources.items() if re.search(r"\bConsole\(", text)] == []

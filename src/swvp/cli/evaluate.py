@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from swvp.cli.options import MAX_BYTES, Encoding, MaxBytes, NotProse, takes_options
-from swvp.cli.streams import print_message
+from swvp.cli.terminal import print_message
 from swvp.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def evaluate(given: EvaluateOptions) -> None:
 
 def evaluate_labels(given: EvaluateOptions, files: list[Path]) -> None:
     """Print the scores of labels, or write them."""
-    from swvp.cli.output import new_console, write_json
+    from swvp.cli.terminal import new_console, write_json
     from swvp.evaluation.tags import compare_tags, evaluate_tags
     from swvp.io.table import is_conllu
     from swvp.tagging.files import check_same_tokens
@@ -240,7 +240,7 @@ def strange_labels(scores: TagScores) -> Iterator[str]:
 
 def evaluate_trees(given: EvaluateOptions) -> None:
     """Print the scores of trees, or write them."""
-    from swvp.cli.output import new_console, write_json
+    from swvp.cli.terminal import new_console, write_json
     from swvp.evaluation import trees as scorer
 
     if given.predicted is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from swvp.cli.options import MAX_BYTES, Encoding, MaxBytes
-from swvp.cli.streams import print_message
+from swvp.cli.terminal import print_message
 from swvp.errors import InputError
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def inspect(
 
     Without --sentence or --explain: how it was trained, its scores, and the features with the largest weights.
     """
-    from swvp.cli.output import new_console
+    from swvp.cli.terminal import new_console
     from swvp.parsing.parser import Parser
     from swvp.pipeline import load_model
 

@@ -347,7 +347,8 @@ def format_of(path: str | Path) -> FileFormat:
 def choose_format(path: str | Path, *, format: str | None = None, conllu: bool | None = None) -> FileFormat:
     """Return the format of a file: the one with the given name, else CoNLL-U if `conllu`, else by the file's name.
 
-    With `conllu=False` a file is not CoNLL-U, whatever its name.
+    With `conllu=False` a file is not CoNLL-U, whatever its name. With `conllu=True` a file of a format that is turned
+    into columns is turned into CoNLL-U or CoNLL-X.
     """
     if format is not None:
         if format not in FORMATS:
@@ -356,6 +357,8 @@ def choose_format(path: str | Path, *, format: str | None = None, conllu: bool |
     by_name = format_of(path)
     if conllu is None or conllu == bool(by_name.columns):
         return by_name
+    if conllu and by_name.to_columns is not None:
+        return CONLLU_FILE._replace(to_columns=by_name.to_columns, from_columns=by_name.from_columns)
     return CONLLU_FILE if conllu else COLUMN_FILE
 
 

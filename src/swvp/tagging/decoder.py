@@ -226,7 +226,8 @@ def decoder_of(name: str, barrier: Floats, order: int, width: int, fix: str) -> 
     if beam and width == 0:
         raise InputError("width must be a whole number of at least 1, not 0")
     decoder = Decoder(barrier, order, width if beam else 0, fix if beam else "none")
-    search.check_search(decoder.order, decoder.width, decoder.fix)
+    if not decoder.plain or isinstance(order, bool):
+        search.check_search(decoder.order, decoder.width, decoder.fix)
     return decoder
 
 
