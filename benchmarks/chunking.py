@@ -95,7 +95,7 @@ def crfsuite(train, test, output, epochs, rule):
 def swvp(train, test, output, epochs, rule):
     from swvp.io.files import write_bytes
     from swvp.io.table import read_table
-    from swvp.tagging.columns import layout_of, read_corpus, write_labels
+    from swvp.tagging.files import layout_of, read_corpus, write_labels
     from swvp.tagging.tagger import Tagger
 
     def learn(path, passes, model):

@@ -21,8 +21,8 @@ from swvp.evaluation.phrases import evaluate_phrases, token_accuracy
 from swvp.evaluation.tags import compare
 from swvp.features.encoder import Columns
 from swvp.io.table import read_table
-from swvp.tagging.columns import layout_of, read_corpus
 from swvp.tagging.corpus import Labels
+from swvp.tagging.files import layout_of, read_corpus
 from swvp.tagging.tagger import Tagger
 from swvp.tagging.train import BETAS
 from swvp.tagging.train import RULES as TRIED

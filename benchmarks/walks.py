@@ -56,6 +56,8 @@ def files_above(frame: FrameType) -> Iterator[str]:
         name = above.f_code.co_filename
         if name.startswith(SOURCE):
             yield name.removeprefix(SOURCE) if is_function(above) else IMPORTING
+        elif name.startswith("<frozen importlib"):  # of any module: ours, or one that another library looks for
+            yield IMPORTING
         above = above.f_back
 
 

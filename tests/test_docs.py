@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 
 import swvp
+from swvp._names import MOVED
 from swvp.features import presets
-from swvp.features.functions import FUNCTIONS
-from swvp.io.formats import FORMATS
+from swvp.features.templates import FUNCTIONS
+from swvp.io.files import FORMATS
 
 ROOT = Path(__file__).parent.parent
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -243,3 +244,9 @@ def documents_its_parameters(value):
 @pytest.mark.parametrize("name", sorted(CALLABLES))
 def test_a_public_name_documents_the_parameters_of_its_signature(name):
     assert documents_its_parameters(CALLABLES[name])
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_a_module_of_an_earlier_version_says_where_its_names_are(name):
+    with pytest.raises(ModuleNotFoundError, match=f"{name} has moved: import from swvp"):
+        importlib.import_module(name)

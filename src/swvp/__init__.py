@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swvp._lazy import lazy_names
-from swvp._moved import point_to_new_names
+from swvp._names import lazy_names, point_to_new_names
 from swvp._version import __version__ as __version__
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 
 from swvp.errors import InputError
 from swvp.io.container import kind_of
-from swvp.io.files import read_bytes
+from swvp.io.files import format_of, read_bytes
 from swvp.io.table import Table, is_conllu, table_of
 from swvp.parsing import persistence as parsers
 from swvp.parsing.parser import Parser
@@ -17,8 +17,7 @@ from swvp.parsing.tokens import EMPTY
 from swvp.parsing.treebank import WITHOUT_HEADS, Treebank, treebank_of_table, write_trees
 from swvp.structures.tree.decoding.dual_decomposition import LONG
 from swvp.tagging import persistence as taggers
-from swvp.tagging.columns import layout_for_predicting, read_corpus, write_labels
-from swvp.tagging.prose import check_not_prose
+from swvp.tagging.files import check_not_prose, layout_for_predicting, read_corpus, write_labels
 from swvp.tagging.tagger import Tagger
 
 __all__ = ["lacks_tags", "load_model", "load_models", "parse", "predict_file", "read_words"]
@@ -153,6 +152,8 @@ def long_sentences_note(parser: Parser, treebank: Treebank) -> str | None:
 
 def with_ten_columns(source: str, content: bytes, encoding: str) -> bytes:
     """A file of one word per line as CoNLL-U; any other file as it is."""
+    if format_of(source).to_columns is not None:
+        return content
     lines = content.splitlines()
     words = [line for line in lines[:1000] if line.strip() and not line.startswith(b"#")]
     if words and not is_conllu(source) and b" " in words[0].strip() and not any(b"\t" in line for line in words):

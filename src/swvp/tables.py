@@ -7,9 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from swvp.checks import shown
-from swvp.errors import InputError
-from swvp.escaping import escaped
+from swvp.errors import InputError, escaped, shown
 
 __all__ = ["WeightTable", "check_count", "html_table"]
 

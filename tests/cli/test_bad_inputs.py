@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from helpers.texts import COLUMNS
-from swvp.escaping import STEERING
+from swvp.errors import STEERING
 from swvp.estimators import DependencyParser, SequenceTagger
 
 CASES = tomllib.loads((Path(__file__).parent / "bad_inputs.toml").read_text(encoding="utf-8"))["case"]

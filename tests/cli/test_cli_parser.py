@@ -10,7 +10,8 @@ import pytest
 
 from helpers.trees import conllu, toy
 from swvp.estimators import DependencyParser
-from swvp.features.arc_templates import PRESETS
+from swvp.features.presets import ARC_PRESETS as PRESETS
+from swvp.io import FORMATS
 from swvp.training import session
 from swvp.training.observer import TrainingLog
 
@@ -48,6 +49,32 @@ def test_a_treebank_goes_from_training_to_scores(trained, fine):
     scores = json.loads(fine("evaluate", "test.conllu", "out.conllu", "--trees", "--json", "-")[0])
     assert '"uas": 1.0' in json.dumps(scores)
     assert fine("predict", model, "test.conllu", "--jobs", "2")[0].decode() == conllu(NEW, NEW_Y)
+
+
+SLASHES = """
+from swvp.io import FileFormat, register_format
+
+def to_columns(text):
+    return "\\n\\n".join(line.replace(" ", "\\n").replace("/", "\\t") for line in text.splitlines()) + "\\n"
+
+def from_columns(text):
+    return "".join(lines.replace("\\t", "/").replace("\\n", " ") + "\\n" for lines in text.strip().split("\\n\\n"))
+
+format = FileFormat("slashes", "slashes", (".slashes",), to_columns=to_columns, from_columns=from_columns)
+register_format(format)
+"""
+
+
+def test_a_treebank_may_be_in_a_format_of_one_s_own_that_becomes_conll_u(trained, fine, monkeypatch):
+    monkeypatch.setattr("swvp.io.files.FORMATS", dict(FORMATS))
+    expected = Path(trained()).read_bytes()
+    Path("slashes.py").write_text(SLASHES)
+    sentences = GOOD.strip().split("\n\n")
+    slashes = "".join(sentence.replace("\t", "/").replace("\n", " ") + "\n" for sentence in sentences)
+    Path("train.slashes").write_text(slashes)
+    fine("train", "parser", "train.slashes", "--load", "slashes.py", *TRAIN[3:])
+    assert Path("model").read_bytes() == expected
+    assert fine("predict", "model", "train.slashes")[0].decode() == slashes
 
 
 def test_every_other_byte_stays(trained, fine):

@@ -10,6 +10,7 @@ import pytest
 
 from helpers.texts import COLUMNS, CONLLU, noisy
 from swvp.estimators import SequenceTagger
+from swvp.features import PRESETS
 from swvp.io import files
 
 STRANGE = "-DOCSTART- -X- O\r\n\r\nthe  DT B-NP\r\ndog NN I-NP \r\nbarks\tVB B-VP\n\n \n\n Bo NNP B-NP\n# # B-VP"
@@ -263,6 +264,17 @@ def test_iob1_is_read_as_iob2_and_told_with_its_line(refused, fine):
     assert refused(*TRAIN, "--constraint", "bioes") == (
         "train.txt:4: the constraint does not allow I-X after O; leave it out, or change the label"
     )
+
+
+def test_features_may_be_a_preset_that_the_loaded_file_registers(trained):
+    Path("mine.py").write_text(
+        'from swvp.features import register_preset\nregister_preset("mine", ["lower(word[0])"])\n'
+    )
+    try:
+        model = trained(COLUMNS, "--load", "mine.py", "--features", "mine")
+        assert [template.text for template in SequenceTagger.load(model).encoder_.templates] == ["lower(word[0])"]
+    finally:
+        PRESETS.pop("mine", None)
 
 
 # ---------------------------------------------------------------- dev sets, the log, failures

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import swvp
-from swvp.errors import InputError
-from swvp.escaping import STEERING, escaped, one_line
+from swvp.errors import STEERING, InputError, escaped, one_line
 from swvp.evaluation.phrases import evaluate_phrases
 from swvp.io.container import write_container
 
@@ -146,5 +145,5 @@ def test_predictions_are_exact_in_a_pipe_and_escaped_on_a_terminal(fine):
 def test_nothing_is_said_but_by_the_functions_that_escape():
     package = Path(swvp.__file__).parent
     sources = {path.relative_to(package).as_posix(): path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
-    assert [name for name, text in sources.items() if "sys.stderr" in text] == ["cli/streams.py"]
+    assert [name for name, text in sources.items() if "sys.stderr" in text] == ["cli/terminal.py"]
     assert [name for name, text in sources.items() if re.search(r"\bConsole\(", text)] == []

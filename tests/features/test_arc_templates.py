@@ -3,8 +3,9 @@
 import pytest
 
 from swvp.errors import InputError
-from swvp.features.arc_templates import PRESETS, parse_arc_templates
-from swvp.features.grammar import Atom
+from swvp.features.parser_templates import parse_arc_templates
+from swvp.features.presets import ARC_PRESETS as PRESETS
+from swvp.features.templates import Atom
 from swvp.structures.tree.encoding import near_atom, tables_of
 
 

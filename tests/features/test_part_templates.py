@@ -5,9 +5,10 @@ import itertools
 import pytest
 
 from swvp.errors import InputError
-from swvp.features.arc_templates import PRESETS, parse_arc_templates
-from swvp.features.grammar import Atom, Slot
-from swvp.features.part_templates import PART_PRESETS, PartTemplates, Triple, parse_part_templates
+from swvp.features.parser_templates import PartTemplates, Triple, parse_arc_templates, parse_part_templates
+from swvp.features.presets import ARC_PRESETS as PRESETS
+from swvp.features.presets import PART_PRESETS
+from swvp.features.templates import Atom, Slot
 from swvp.structures.tree.encoding import slots_of
 from swvp.structures.tree.second_order.features import near_of, part_tables
 

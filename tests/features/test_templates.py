@@ -8,7 +8,7 @@ import pytest
 from swvp.errors import InputError
 from swvp.features import FUNCTIONS, PRESETS, parse_templates, register_function, register_preset
 from swvp.features.encoder import TemplateEncoder
-from swvp.features.grammar import Atom
+from swvp.features.templates import Atom
 from swvp.tagging.corpus import as_columns, numbered
 
 

@@ -12,7 +12,7 @@ from swvp import DependencyParser, SequenceTagger
 from swvp.errors import InputError
 from swvp.parsing.treebank import treebank_of
 from swvp.tagging.corpus import corpus_of
-from swvp.training.checkpoint import resume, save_checkpoint, stamp
+from swvp.training.training import resume, save_checkpoint, stamp
 
 from .mutate import mutated
 

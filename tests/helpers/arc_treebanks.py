@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from helpers.treebanks import as_arcs, columns_of, key_of_feature, random_sentence
-from swvp.features.arc_templates import parse_arc_templates
+from swvp.features.parser_templates import parse_arc_templates
 from swvp.structures import operations
 from swvp.structures.tree.encoding import ranks_of
 from swvp.structures.tree.first_order.features import place

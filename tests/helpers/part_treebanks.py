@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 from helpers.treebanks import columns_of, nodes_of, random_sentence
-from swvp.features.part_templates import parse_part_templates
+from swvp.features.parser_templates import parse_part_templates
 from swvp.structures import operations
 from swvp.structures.generic import PythonModel, PythonProblem
 from swvp.structures.tree.encoding import ranks_of

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from swvp.features.arc_templates import COLUMNS
+from swvp.features.parser_templates import COLUMNS
 from swvp.structures.tree.encoding import encode, ranks_of, tables_of
 from swvp.structures.tree.first_order.features import arc_keys, new_arc_buffers, node_keys
 from swvp.structures.tree.first_order.model import Arcs

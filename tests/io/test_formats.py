@@ -6,7 +6,7 @@ import pytest
 
 from swvp.errors import InputError
 from swvp.io import FORMATS, FileFormat, read_columns, read_table, register_format, table_of
-from swvp.io.formats import COLUMN_FILE, CONLLU_FILE, CONLLX_FILE, choose_format, format_of
+from swvp.io.files import COLUMN_FILE, CONLLU_FILE, CONLLX_FILE, choose_format, format_of
 
 
 def to_columns(text):
@@ -20,7 +20,7 @@ def from_columns(text):
 @pytest.fixture
 def slashes(monkeypatch):
     """A registered format with a sentence of word/TAG a line."""
-    monkeypatch.setattr("swvp.io.formats.FORMATS", dict(FORMATS))
+    monkeypatch.setattr("swvp.io.files.FORMATS", dict(FORMATS))
     format = FileFormat("slashes", "word/TAG", (".slashes",), to_columns=to_columns, from_columns=from_columns)
     register_format(format)
     return format

@@ -10,14 +10,14 @@ import pytest
 
 from helpers.texts import COLUMNS
 from swvp.errors import InputError
-from swvp.io.lock import exclusive
+from swvp.io.files import exclusive
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="there are no locks")
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from swvp.io.lock import exclusive
+from swvp.io.files import exclusive
 with exclusive(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)

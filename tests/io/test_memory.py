@@ -11,7 +11,7 @@ import pytest
 from swvp import DependencyParser, SequenceTagger
 from swvp.errors import InputError
 from swvp.io.container import read_container, write_container
-from swvp.io.memory import MOST_MEMORY, PLUS, Memory, limit, page_bytes
+from swvp.io.model_files import MOST_MEMORY, PLUS, Memory, limit, page_bytes
 
 PEAK = """
 import sys

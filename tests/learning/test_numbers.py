@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from swvp import DependencyParser, SequenceTagger, UpdateRule
-from swvp.checks import is_power_of_two, is_real, is_whole, shown
-from swvp.errors import InputError
+from swvp.errors import InputError, is_power_of_two, is_real, is_whole, shown
 from swvp.evaluation.paired import compare_counts
 
 X, Y = [["the", "dog"]], [["D", "N"]]

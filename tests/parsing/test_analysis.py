@@ -12,7 +12,7 @@ from scipy.special import softmax
 from helpers.trees import conllu, heads_only, toy
 from swvp import DependencyParser
 from swvp.errors import InputError
-from swvp.features.arc_templates import PRESETS
+from swvp.features.presets import ARC_PRESETS as PRESETS
 from swvp.io.container import read_container, write_container
 from swvp.parsing import parser as parser_module
 from swvp.parsing.first_order import contributions

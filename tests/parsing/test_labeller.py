@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from swvp.errors import InputError
-from swvp.features.label_templates import LABELS, MANY, NODES, NUMBERS, many_of, parse_label_templates
-from swvp.io.memory import Memory
+from swvp.features.parser_templates import MANY, NODES, NUMBERS, many_of, parse_label_templates
+from swvp.features.presets import LABEL_TEMPLATES as LABELS
+from swvp.io.model_files import Memory
 from swvp.io.table import Column
 from swvp.learning.rule import as_rule
 from swvp.parsing.labeller import Labeller

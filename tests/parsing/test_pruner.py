@@ -10,8 +10,9 @@ import pytest
 from helpers.tree_decoders import every_kind
 from helpers.trees import heads_only, toy
 from swvp.errors import InputError
-from swvp.features.arc_templates import PRESETS, parse_arc_templates
-from swvp.io.memory import Memory
+from swvp.features.parser_templates import parse_arc_templates
+from swvp.features.presets import ARC_PRESETS as PRESETS
+from swvp.io.model_files import Memory
 from swvp.parsing.pruner import Pruner, pruned_candidates
 from swvp.parsing.tree_model import columns_of
 from swvp.parsing.treebank import treebank_of

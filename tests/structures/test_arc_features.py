@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from helpers.treebanks import arcs_of, as_arcs, columns_of, key_of_feature, keys_of, random_sentence
-from swvp.features.arc_templates import ARC_ATOMS, COLUMNS, PRESETS, parse_arc_templates
+from swvp.features.parser_templates import ARC_ATOMS, COLUMNS, parse_arc_templates
+from swvp.features.presets import ARC_PRESETS as PRESETS
 from swvp.structures.tree.encoding import ranks_of
 from swvp.structures.tree.first_order.features import FREE, bin_of, place, score_sentence
 from swvp.structures.tree.first_order.model import new_model

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from helpers.part_treebanks import Both, random_sets
-from swvp.features.part_templates import PART_PRESETS, parse_part_templates
+from swvp.features.parser_templates import parse_part_templates
+from swvp.features.presets import PART_PRESETS
 from swvp.structures import operations
 from swvp.structures.tree.reference.parts import all_parts, part_features, parts_of
 from swvp.structures.tree.second_order.model import ARC, GRANDPARENT, SIBLINGS, new_part_model, part_keys

@@ -10,7 +10,8 @@ import pytest
 
 from helpers.tree_decoders import all_trees, every_kind
 from helpers.treebanks import arcs_of, as_arcs, keys_of, random_sentence
-from swvp.features.arc_templates import PRESETS, parse_arc_templates
+from swvp.features.parser_templates import parse_arc_templates
+from swvp.features.presets import ARC_PRESETS as PRESETS
 from swvp.structures.tree.first_order.features import new_arc_buffers
 from swvp.structures.tree.first_order.model import unpruned
 from swvp.structures.tree.pruner import best_heads, keep_heads, learn, posteriors

@@ -16,8 +16,8 @@ from swvp.estimators import SequenceTagger
 from swvp.io.container import read_container, write_container
 from swvp.tagging.corpus import corpus_of
 from swvp.training import session
-from swvp.training.checkpoint import START_AGAIN, resume, save_checkpoint, stamp
 from swvp.training.observer import TrainingLog
+from swvp.training.training import START_AGAIN, resume, save_checkpoint, stamp
 
 TRAIN = ["train", "tagger", "train.txt", "--dev", "dev.txt", "--epochs", "6"]
 CHECKPOINT = Path("model.checkpoint")

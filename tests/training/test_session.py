@@ -15,12 +15,12 @@ from swvp.cli.progress import TrainingOutput
 from swvp.errors import InputError
 from swvp.estimators import DependencyParser, SequenceTagger
 from swvp.io.table import read_table
-from swvp.tagging.columns import layout_of, read_corpus
 from swvp.tagging.corpus import corpus_of
+from swvp.tagging.files import layout_of, read_corpus
 from swvp.tagging.tagger import Tagger
 from swvp.training import session as session_module
 from swvp.training.observer import Observer, TrainingLog
-from swvp.training.run import Run
+from swvp.training.session import Run
 from swvp.training.training import Stopped
 from swvp.training.tune import candidates
 

@@ -15,7 +15,7 @@ import typer
 from swvp._version import __version__
 from swvp.cli import evaluate, experiment, inspect, predict, train
 from swvp.cli.options import Command
-from swvp.cli.streams import guard_streams, print_message
+from swvp.cli.terminal import guard_streams, print_message
 from swvp.errors import InputError
 
 __all__ = ["app", "main"]

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from swvp.cli.options import MAX_BYTES, Encoding, MaxBytes, NotProse, takes_options
-from swvp.cli.streams import print_message
+from swvp.cli.terminal import print_message
 from swvp.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
     from swvp.evaluation.tags import TagScores
     from swvp.parsing.treebank import Treebank
-    from swvp.tagging.labelled import Labelled
+    from swvp.tagging.files import Labelled
 
 __all__ = ["EXAMPLES", "evaluate"]
 
@@ -128,10 +128,10 @@ def evaluate(given: EvaluateOptions) -> None:
 
 def evaluate_labels(given: EvaluateOptions, files: list[Path]) -> None:
     """Print the scores of labels, or write them."""
-    from swvp.cli.output import new_console, write_json
+    from swvp.cli.terminal import new_console, write_json
     from swvp.evaluation.tags import compare_tags, evaluate_tags
     from swvp.io.table import is_conllu
-    from swvp.tagging.labelled import check_same_tokens
+    from swvp.tagging.files import check_same_tokens
 
     check_target(given)
     read = LabelReader(given, any(map(is_conllu, files)))
@@ -175,7 +175,7 @@ def evaluate_labels(given: EvaluateOptions, files: list[Path]) -> None:
 
 def check_target(given: EvaluateOptions) -> None:
     """Raise InputError if the column of the labels is given wrongly."""
-    from swvp.tagging.columns import TARGETS
+    from swvp.tagging.files import TARGETS
 
     if given.target in TREE_TARGETS:
         raise InputError(f"trees are scored with --trees, not with --target {given.target}")
@@ -194,7 +194,7 @@ class LabelReader:
     def __call__(self, path: Path, *columns: int | str | None) -> Labelled:
         """Read a file with these columns as labels; None stands for the default column."""
         from swvp.io.table import is_conllu
-        from swvp.tagging.labelled import read_labelled
+        from swvp.tagging.files import read_labelled
 
         given = self.given
         conllu = given.target is not None or (self.any_conllu if str(path) == "-" else is_conllu(path))
@@ -206,7 +206,7 @@ class LabelReader:
     def gold_and_predicted(self) -> tuple[Labelled, list[list[str]], list[list[str]]]:
         """The tokens, their gold labels and their predicted labels: from two files, or from one with both."""
         from swvp.io.table import is_conllu
-        from swvp.tagging.labelled import check_same_tokens
+        from swvp.tagging.files import check_same_tokens
 
         given = self.given
         if given.predicted is None:
@@ -240,7 +240,7 @@ def strange_labels(scores: TagScores) -> Iterator[str]:
 
 def evaluate_trees(given: EvaluateOptions) -> None:
     """Print the scores of trees, or write them."""
-    from swvp.cli.output import new_console, write_json
+    from swvp.cli.terminal import new_console, write_json
     from swvp.evaluation import trees as scorer
 
     if given.predicted is None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from swvp.cli import options
-from swvp.cli.options import floats, integers, names, takes_options
+from swvp.cli.options import floats, integers, load_python, names, takes_options
+from swvp.cli.terminal import new_console, print_message
+
+if TYPE_CHECKING:
+    from swvp.studies.report import Settings
 
 __all__ = ["app"]
 
@@ -67,6 +72,7 @@ Examples:
 Epochs = Annotated[int | None, typer.Option(help="Number of epochs of each training.", show_default="10")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="Number of threads.", show_default="all cores")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Replace an earlier study in the folder instead of resuming it.")]
+WIDE = 160  # columns where the output is not a terminal
 CONTROL_HELP = "Also train CSP on as many random orders as there are β values, and choose the best on the dev set."
 
 
@@ -118,9 +124,6 @@ def synthetic(given: SyntheticOptions) -> None:
     Writes results.json (every run) and report.html (tables and figures).
     Ctrl-C stops the study; the same command resumes it.
     """
-    import dataclasses
-
-    from swvp.cli.study import load_python, run_study
     from swvp.studies.synthetic.settings import FULL, QUICK
 
     values = {
@@ -226,8 +229,6 @@ def parsing(given: ParsingOptions) -> None:
     Writes results.json (every run) and report.html (tables and figures).
     Ctrl-C stops the study; the same command resumes it.
     """
-    from swvp.cli.streams import print_message
-    from swvp.cli.study import load_python, run_study
     from swvp.studies.parsing.settings import ParsingSettings, protocol
     from swvp.studies.parsing.treebanks import find_treebanks
 
@@ -253,3 +254,46 @@ def parsing(given: ParsingOptions) -> None:
 def folder_of(output: Path | None, study: str, quick: bool) -> Path:
     """Return the folder for the results."""
     return output if output is not None else Path(f"swvp-{study}-quick" if quick else f"swvp-{study}")
+
+
+def run_study(settings: Settings, folder: Path, *, jobs: int | None, fresh: bool) -> None:
+    """Run or resume a study in a folder, write its report there, and print its tables."""
+    from swvp.cli.progress import Watch
+    from swvp.studies.common.journal import finished_runs
+    from swvp.studies.report import REPORT, RESULTS, study_of, write_report
+    from swvp.training.options import available_cores
+
+    study = study_of(settings)
+    console, messages = new_console(width=WIDE), new_console(stderr=True)
+    is_started = False
+    try:
+        with Watch(messages) as watch:
+
+            def progress(done: int, total: int) -> None:
+                nonlocal is_started
+                if not is_started:
+                    is_started = True
+                    messages.print(start_message(settings.epochs, folder, done, total))
+                watch.show(done, total)
+
+            results = study.run(
+                settings, folder, jobs=available_cores() if jobs is None else jobs, fresh=fresh, progress=progress
+            )
+            summaries = study.summarise(results)
+            write_report(results, folder, summaries=summaries)
+    except KeyboardInterrupt:
+        total = len(study.trainings(settings))
+        messages.print(
+            f"stopped: {finished_runs(folder):,} of {total:,} trainings are saved in {folder}; "
+            "the same command resumes from there"
+        )
+        raise typer.Exit(130) from None
+    study.print_tables(console, summaries)
+    console.print(f"\nReport: {folder / REPORT}\nEvery run: {folder / RESULTS}", soft_wrap=True)
+
+
+def start_message(epochs: int, folder: Path, done: int, total: int) -> str:
+    if done == total:
+        return f"all {total:,} trainings are in {folder} already: nothing to run"
+    message = f"{total - done:,} trainings of {epochs} epochs, into {folder}"
+    return f"{message}; {done:,} are there already" if done else message

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from swvp.cli.options import MAX_BYTES, Encoding, MaxBytes
-from swvp.cli.streams import print_message
+from swvp.cli.terminal import print_message
 from swvp.errors import InputError
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def inspect(
 
     Without --sentence or --explain: how it was trained, its scores, and the features with the largest weights.
     """
-    from swvp.cli.output import new_console
+    from swvp.cli.terminal import new_console
     from swvp.parsing.parser import Parser
     from swvp.pipeline import load_model
 
@@ -93,14 +93,14 @@ def inspect(
 
 def print_weights(console: Console, weights: WeightTable) -> None:
     from swvp.cli.score_tables import table
-    from swvp.escaping import escaped
+    from swvp.errors import escaped
 
     console.print(f"\n{escaped(weights.title)}", style="bold")
     console.print(table(weights.headings, weights.cells(), texts=len(weights.headings) - 1))
 
 
 def print_rows(console: Console, rows: Rows) -> None:
-    from swvp.escaping import escaped
+    from swvp.errors import escaped
 
     for name, text in rows:
         console.print(f"{name:11} {escaped(text)}", soft_wrap=not console.is_terminal)
@@ -122,7 +122,7 @@ def first_tokens(tagger: Tagger, source: str, encoding: str, conllu: bool) -> li
     """The first sentence of a file, as the tagger takes sentences."""
     from swvp.io.table import is_conllu, read_table
     from swvp.pipeline import read_words
-    from swvp.tagging.columns import layout_for_predicting, read_corpus
+    from swvp.tagging.files import layout_for_predicting, read_corpus
 
     layout = layout_for_predicting(tagger)
     if layout.conllu:

@@ -1,4 +1,4 @@
-"""Options of commands: those that several commands share, lists of values, commands that take a dataclass.
+"""Options of commands: those that several commands share, lists of values, --load, commands that take a dataclass.
 
 A command with many options takes one object, a dataclass with an option as the type of each field:
 
@@ -10,7 +10,11 @@ A command with many options takes one object, a dataclass with an option as the 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import inspect
+import runpy
+import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_type_hints
@@ -19,7 +23,7 @@ import typer
 from typer.core import TyperCommand
 
 from swvp.errors import InputError
-from swvp.io.files import MAX_BYTES, set_max_bytes
+from swvp.io.files import MAX_BYTES, is_special, set_max_bytes
 
 __all__ = [
     "MAX_BYTES",
@@ -30,6 +34,7 @@ __all__ = [
     "NotProse",
     "floats",
     "integers",
+    "load_python",
     "names",
     "settings_of",
     "takes_options",
@@ -128,6 +133,38 @@ def floats(option: str, text: str | None) -> tuple[float, ...] | None:
         return tuple(round(first + step * k, 10) for k in range(count))
     except (ValueError, ZeroDivisionError, OverflowError):
         raise InputError(f"--{option} takes numbers between commas, or FIRST:LAST:STEP, not '{text}'") from None
+
+
+def load_python(path: Path) -> str:
+    """Run a user's Python file, which may register a γ or a JJ; return its SHA-256 digest."""
+    if is_special(path):
+        raise InputError(f"cannot load {path}: a pipe or a device; it must be a file")
+    try:
+        source = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot load {path}: {error.strerror or error}") from None
+    sys.path.insert(0, str(path.parent.resolve()))  # as `python FILE` does: it may import its neighbours
+    try:
+        runpy.run_path(str(path))
+    except (Exception, SystemExit) as error:
+        raise InputError(f"cannot load {path}{failed_line(path, error)}: {described(error)}") from None
+    return hashlib.sha256(source).hexdigest()
+
+
+def failed_line(path: Path, error: BaseException) -> str:
+    """Return the line of a user's file that raised an error, if it is known."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == str(path)]
+    line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
+    return "" if line is None else f", line {line}"
+
+
+def described(error: BaseException) -> str:
+    """Return the message of an error of a user's code, whose own __str__ may fail."""
+    try:
+        return str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
 
 
 class Command(TyperCommand):

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from swvp.cli.options import MAX_BYTES, Encoding, MaxBytes, NotProse
-from swvp.cli.streams import print_message
+from swvp.cli.terminal import print_message
 from swvp.errors import InputError
 
 __all__ = ["EXAMPLES", "predict"]

@@ -1,4 +1,4 @@
-"""The training output of a command: a line for each epoch, notes, a progress bar and a table for --tune."""
+"""The progress of trainings: a line for each epoch, notes, a bar for studies and tuning, a table for --tune."""
 
 from __future__ import annotations
 
@@ -7,15 +7,49 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress as ProgressBar
 from rich.table import Table
 
-from swvp.cli.output import new_console
-from swvp.cli.watch import Watch
+from swvp.cli.terminal import new_console
 from swvp.training.observer import Observer, Start, TuningStart
 from swvp.training.training import Progress, Training
 from swvp.training.tune import Trial
 
-__all__ = ["TrainingOutput"]
+__all__ = ["TrainingOutput", "Watch"]
+
+
+class Watch:
+    """The progress of many trainings: a bar with the time left in a terminal, else a line for each tenth."""
+
+    def __init__(self, console: Console):
+        self.console = console
+        self.next_line = 0.1
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        self.bar = ProgressBar(
+            *columns,
+            TextColumn("left:"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self.task = self.bar.add_task("starting (the first run also compiles)", total=None)
+
+    def __enter__(self) -> Watch:
+        self.bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.stop()
+
+    def show(self, done: int, total: int) -> None:
+        """Show how many trainings are finished."""
+        task = "writing the report" if done == total else "training" if done else None
+        self.bar.update(self.task, completed=done, total=total, description=task)
+        if not self.console.is_terminal and self.next_line <= done / total < 1:
+            self.console.print(f"{done:,} of {total:,} trainings done")
+            self.next_line = done / total + 0.1
 
 
 class TrainingOutput(Observer):

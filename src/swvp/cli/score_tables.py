@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from swvp.escaping import escaped
+from swvp.errors import escaped
 from swvp.evaluation.counts import Confusion, Counts
 from swvp.evaluation.paired import Comparison
 from swvp.evaluation.tags import TagScores

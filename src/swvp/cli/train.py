@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,7 @@ from swvp.cli.options import (
     MaxBytes,
     NotProse,
     floats,
+    load_python,
     names,
     settings_of,
     takes_options,
@@ -24,14 +26,17 @@ from swvp.cli.options import (
 from swvp.errors import InputError
 
 if TYPE_CHECKING:
-    from swvp.training.run import Run
+    from swvp.training.session import Run
 
 __all__ = ["app"]
 
 app = typer.Typer(help="Train a model on labelled data.", no_args_is_help=True)
 
-FEATURES, SEARCH, LEARNING = "Features and labels", "Search", "Learning"
-TUNING, CHECKPOINTS = "Tuning", "Log and checkpoints"
+of_features, of_search, of_learning, of_tuning, of_checkpoints = (
+    partial(typer.Option, rich_help_panel=panel)
+    for panel in ("Features and labels", "Search", "Learning", "Tuning", "Log and checkpoints")
+)
+"""An option in a panel of the help."""
 
 
 @dataclass(kw_only=True)
@@ -51,69 +56,36 @@ class FileOptions:
 class CourseOptions:
     """The course of a training, tuning and checkpoints."""
 
-    beta: Annotated[float, typer.Option(help="β, a parameter of the rule's γ.", rich_help_panel=LEARNING)] = 0.5
+    beta: Annotated[float, of_learning(help="β, a parameter of the rule's γ.")] = 0.5
     C: Annotated[
-        float | None,
-        typer.Option(
-            "--C", help="Longest step, for rules with the step mira.", show_default="1", rich_help_panel=LEARNING
-        ),
+        float | None, of_learning("--C", help="Longest step, for rules with the step mira.", show_default="1")
     ] = None
-    epochs: Annotated[
-        int, typer.Option(help="Largest number of epochs (passes over the training data).", rich_help_panel=LEARNING)
-    ] = 10
+    epochs: Annotated[int, of_learning(help="Largest number of epochs (passes over the training data).")] = 10
     patience: Annotated[
         int | None,
-        typer.Option(
-            help="Stop after this number of epochs without a better dev score.",
-            show_default="never",
-            rich_help_panel=LEARNING,
-        ),
+        of_learning(help="Stop after this number of epochs without a better dev score.", show_default="never"),
     ] = None
-    average: Annotated[
-        bool, typer.Option(help="Use the average of all weight vectors, or the last one.", rich_help_panel=LEARNING)
-    ] = True
-    random_state: Annotated[
-        int,
-        typer.Option("--seed", metavar="N", min=0, help="Seed for the order of sentences.", rich_help_panel=LEARNING),
-    ] = 0
-    load: Annotated[
-        Path | None,
-        typer.Option(help="Python file to run first, for example to register your own γ.", rich_help_panel=LEARNING),
-    ] = None
+    average: Annotated[bool, of_learning(help="Use the average of all weight vectors, or the last one.")] = True
+    random_state: Annotated[int, of_learning("--seed", metavar="N", min=0, help="Seed for the order of sentences.")] = 0
+    load: Annotated[Path | None, of_learning(help="Python file to run first, for example to register your own γ.")] = (
+        None
+    )
     tune: Annotated[
-        bool,
-        typer.Option(
-            "--tune", help="Train with several rules and values of β; save the best on --dev.", rich_help_panel=TUNING
-        ),
+        bool, of_tuning("--tune", help="Train with several rules and values of β; save the best on --dev.")
     ] = False
-    rules: Annotated[
-        str | None,
-        typer.Option(help="Rules to try, as csp,a-wm,b-wm.", show_default="a selection", rich_help_panel=TUNING),
-    ] = None
+    rules: Annotated[str | None, of_tuning(help="Rules to try, as csp,a-wm,b-wm.", show_default="a selection")] = None
     betas: Annotated[
-        str | None,
-        typer.Option(
-            help="Values of β to try, as 0.5,1 or FIRST:LAST:STEP.", show_default="a selection", rich_help_panel=TUNING
-        ),
+        str | None, of_tuning(help="Values of β to try, as 0.5,1 or FIRST:LAST:STEP.", show_default="a selection")
     ] = None
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", "-j", help="Number of threads.", show_default="all cores", rich_help_panel=TUNING),
-    ] = None
-    log: Annotated[
-        Path | None,
-        typer.Option(help="Training log to write: a JSON line for each epoch.", rich_help_panel=CHECKPOINTS),
-    ] = None
+    jobs: Annotated[int | None, of_tuning("--jobs", "-j", help="Number of threads.", show_default="all cores")] = None
+    log: Annotated[Path | None, of_checkpoints(help="Training log to write: a JSON line for each epoch.")] = None
     checkpoint: Annotated[
         float,
-        typer.Option(
-            help="Seconds between checkpoints. Interrupted training resumes when the same command runs again.",
-            rich_help_panel=CHECKPOINTS,
+        of_checkpoints(
+            help="Seconds between checkpoints. Interrupted training resumes when the same command runs again."
         ),
     ] = 10.0
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Start again; ignore checkpoints.", rich_help_panel=CHECKPOINTS)
-    ] = False
+    fresh: Annotated[bool, of_checkpoints("--fresh", help="Start again; ignore checkpoints.")] = False
 
 
 @dataclass(kw_only=True)
@@ -139,50 +111,32 @@ class TaggerColumns(FileOptions):
     not_prose: NotProse = False
     features: Annotated[
         str | None,
-        typer.Option(
+        of_features(
             help="Preset (pos, chunk, ner) or file of templates, also in CRF++ format.",
             show_default="chosen from the labels and columns",
-            rich_help_panel=FEATURES,
         ),
     ] = None
     minimum_count: Annotated[
-        int,
-        typer.Option(
-            "--min-count", help="Drop attributes that occur less often in the training file.", rich_help_panel=FEATURES
-        ),
+        int, of_features("--min-count", help="Drop attributes that occur less often in the training file.")
     ] = 1
     hashed: Annotated[
         int | None,
-        typer.Option(
-            help="Hash size: the number of values that attributes are hashed to.",
-            show_default="no hashing",
-            rich_help_panel=FEATURES,
-        ),
+        of_features(help="Hash size: the number of values that attributes are hashed to.", show_default="no hashing"),
     ] = None
     constraint: Annotated[
         str,
-        typer.Option(
-            help="Valid label sequences: iob1, iob2 (or bio), bioes, none; auto: the scheme of the training labels.",
-            rich_help_panel=FEATURES,
+        of_features(
+            help="Valid label sequences: iob1, iob2 (or bio), bioes, none; auto: the scheme of the training labels."
         ),
     ] = "auto"
-    order: Annotated[
-        int, typer.Option(help="1: features of two labels in a row; 2: also of three.", rich_help_panel=SEARCH)
-    ] = 1
-    beam: Annotated[
-        int, typer.Option(help="Beam search with this number of hypotheses; 0: exact search.", rich_help_panel=SEARCH)
-    ] = 0
+    order: Annotated[int, of_search(help="1: features of two labels in a row; 2: also of three.")] = 1
+    beam: Annotated[int, of_search(help="Beam search with this number of hypotheses; 0: exact search.")] = 0
     fix: Annotated[
         str,
-        typer.Option(
-            help="With --beam, the prefix to update on: early, max-violation, latest; none: the whole sentence.",
-            rich_help_panel=SEARCH,
-        ),
+        of_search(help="With --beam, the prefix to update on: early, max-violation, latest; none: the whole sentence."),
     ] = "max-violation"
-    rule: Annotated[str, typer.Option(help="Update rule, see below.", rich_help_panel=LEARNING)] = "a-wm:segments:sqrt"
-    l2: Annotated[
-        float, typer.Option(help="With rule crf: L2 regularisation, the factor of ‖w‖²/2.", rich_help_panel=LEARNING)
-    ] = 1.0
+    rule: Annotated[str, of_learning(help="Update rule, see below.")] = "a-wm:segments:sqrt"
+    l2: Annotated[float, of_learning(help="With rule crf: L2 regularisation, the factor of ‖w‖²/2.")] = 1.0
 
 
 @dataclass(kw_only=True)
@@ -229,6 +183,7 @@ def tagger(given: TaggerOptions) -> None:
 
     if given.target is not None and given.column is not None:
         raise InputError("--column and --target exclude each other")
+    run = run_of(given)
     files = TaggerFiles(
         label=given.column if given.target is None else given.target,
         columns=names(given.column_names),
@@ -243,76 +198,49 @@ def tagger(given: TaggerOptions) -> None:
         "width": given.beam or 8,
     }
     with exit_when_stopped():
-        train_tagger(run_of(given, given), files, Tagger(**settings), [TrainingOutput()])
+        train_tagger(run, files, Tagger(**settings), [TrainingOutput()])
 
 
 @dataclass(kw_only=True)
 class ParserModel(FileOptions):
     """The model of a parser."""
 
-    order: Annotated[
-        int, typer.Option(help="1: features of arcs; 2: also of siblings and grandparents.", rich_help_panel=SEARCH)
-    ] = 1
-    projective: Annotated[
-        bool, typer.Option("--projective", help="Only trees without crossing arcs.", rich_help_panel=SEARCH)
-    ] = False
+    order: Annotated[int, of_search(help="1: features of arcs; 2: also of siblings and grandparents.")] = 1
+    projective: Annotated[bool, of_search("--projective", help="Only trees without crossing arcs.")] = False
     several_roots: Annotated[
         bool | None,
-        typer.Option(
+        of_search(
             "--several-roots/--one-root",
             help="Whether several words of a sentence may have head 0.",
             show_default="as in the training trees",
-            rich_help_panel=SEARCH,
         ),
     ] = None
-    prune: Annotated[
-        bool,
-        typer.Option(help="Consider only arcs with tags and lengths seen in training.", rich_help_panel=SEARCH),
-    ] = True
-    prune_heads: Annotated[
-        int, typer.Option(help="Order 2: largest number of heads to consider for a word.", rich_help_panel=SEARCH)
-    ] = 16
+    prune: Annotated[bool, of_search(help="Consider only arcs with tags and lengths seen in training.")] = True
+    prune_heads: Annotated[int, of_search(help="Order 2: largest number of heads to consider for a word.")] = 16
     prune_threshold: Annotated[
         float | None,
-        typer.Option(
+        of_search(
             help="Order 2: least probability of a head, relative to that of the best head.",
             show_default="0.003; projective: 0.0003",
-            rich_help_panel=SEARCH,
         ),
     ] = None
     features: Annotated[
         str | None,
-        typer.Option(
+        of_features(
             help="Preset (first-order, turbo, light; order 2: second-order, turbo-standard) or file of templates.",
             show_default="first-order; order 2: second-order",
-            rich_help_panel=FEATURES,
         ),
     ] = None
-    labels: Annotated[
-        bool, typer.Option(help="Also learn the labels of arcs, in a second stage.", rich_help_panel=FEATURES)
-    ] = True
-    hashed: Annotated[
-        int, typer.Option(help="Hash size: the number of weights, a power of 2.", rich_help_panel=FEATURES)
-    ] = 2**22
-    exact: Annotated[
-        bool,
-        typer.Option("--exact", help="No hashing: each feature has its own weight (slower).", rich_help_panel=FEATURES),
-    ] = False
+    labels: Annotated[bool, of_features(help="Also learn the labels of arcs, in a second stage.")] = True
+    hashed: Annotated[int, of_features(help="Hash size: the number of weights, a power of 2.")] = 2**22
+    exact: Annotated[bool, of_features("--exact", help="No hashing: each feature has its own weight (slower).")] = False
     rule: Annotated[
         str | None,
-        typer.Option(
-            help="Update rule, see below.",
-            show_default="a-uniform:mira; order 2: a-uniform:components:mira",
-            rich_help_panel=LEARNING,
-        ),
+        of_learning(help="Update rule, see below.", show_default="a-uniform:mira; order 2: a-uniform:components:mira"),
     ] = None
     margin: Annotated[
         float | None,
-        typer.Option(
-            help="Score by which gold arcs must win in training; 0: as in the paper.",
-            show_default="1",
-            rich_help_panel=LEARNING,
-        ),
+        of_learning(help="Score by which gold arcs must win in training; 0: as in the paper.", show_default="1"),
     ] = None
 
 
@@ -356,6 +284,7 @@ def parser(given: ParserOptions) -> None:
     from swvp.parsing.parser import Parser
     from swvp.parsing.train import read_features, train_parser
 
+    run = run_of(given)
     settings = settings_of(given, Parser) | {
         "features": None
         if given.features is None
@@ -365,27 +294,26 @@ def parser(given: ParserOptions) -> None:
         "margin": MARGIN if given.margin is None else given.margin,
     }
     with exit_when_stopped():
-        train_parser(run_of(given, given), Parser(**settings), [TrainingOutput()], default_margin=given.margin is None)
+        train_parser(run, Parser(**settings), [TrainingOutput()], default_margin=given.margin is None)
 
 
-def run_of(files: FileOptions, course: CourseOptions) -> Run:
-    """The files and the course of a training, after the user's Python file has run."""
-    from swvp.cli.study import load_python
-    from swvp.training.run import Run
+def run_of(given: TaggerOptions | ParserOptions) -> Run:
+    """The files and the course of a training, after the user's Python file has run: it may register what they name."""
+    from swvp.training.session import Run
 
     return Run(
-        train=files.train,
-        model=files.model,
-        dev=files.dev,
-        encoding=files.encoding,
-        log=course.log,
-        checkpoint=course.checkpoint,
-        fresh=course.fresh,
-        tune=course.tune,
-        rules=names(course.rules),
-        betas=floats("betas", course.betas),
-        jobs=course.jobs,
-        user_code=None if course.load is None else load_python(course.load),
+        train=given.train,
+        model=given.model,
+        dev=given.dev,
+        encoding=given.encoding,
+        log=given.log,
+        checkpoint=given.checkpoint,
+        fresh=given.fresh,
+        tune=given.tune,
+        rules=names(given.rules),
+        betas=floats("betas", given.betas),
+        jobs=given.jobs,
+        user_code=None if given.load is None else load_python(given.load),
     )
 
 

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.checks import shown
-from swvp.errors import InputError
+from swvp.errors import InputError, shown
 from swvp.tables import html_table
 
 __all__ = [

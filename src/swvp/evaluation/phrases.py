@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from swvp.errors import InputError
-from swvp.escaping import escaped
+from swvp.errors import InputError, escaped
 from swvp.evaluation.counts import Counts
 
 __all__ = [

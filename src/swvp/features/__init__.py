@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swvp._lazy import lazy_names
+from swvp._names import lazy_names
 
 if TYPE_CHECKING:
-    from swvp.features.arc_templates import parse_arc_templates as parse_arc_templates
-    from swvp.features.functions import FUNCTIONS as FUNCTIONS
-    from swvp.features.functions import register_function as register_function
-    from swvp.features.label_templates import parse_label_templates as parse_label_templates
-    from swvp.features.part_templates import parse_part_templates as parse_part_templates
+    from swvp.features.parser_templates import parse_arc_templates as parse_arc_templates
+    from swvp.features.parser_templates import parse_label_templates as parse_label_templates
+    from swvp.features.parser_templates import parse_part_templates as parse_part_templates
     from swvp.features.presets import register_preset as register_preset
+    from swvp.features.templates import FUNCTIONS as FUNCTIONS
     from swvp.features.templates import PRESETS as PRESETS
     from swvp.features.templates import parse_templates as parse_templates
     from swvp.features.templates import read_templates as read_templates
+    from swvp.features.templates import register_function as register_function
 
 __all__, __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "FUNCTIONS": "swvp.features.functions",
+        "FUNCTIONS": "swvp.features.templates",
         "PRESETS": "swvp.features.templates",
-        "parse_arc_templates": "swvp.features.arc_templates",
-        "parse_label_templates": "swvp.features.label_templates",
-        "parse_part_templates": "swvp.features.part_templates",
+        "parse_arc_templates": "swvp.features.parser_templates",
+        "parse_label_templates": "swvp.features.parser_templates",
+        "parse_part_templates": "swvp.features.parser_templates",
         "parse_templates": "swvp.features.templates",
         "read_templates": "swvp.features.templates",
-        "register_function": "swvp.features.functions",
+        "register_function": "swvp.features.templates",
         "register_preset": "swvp.features.presets",
     },
 )

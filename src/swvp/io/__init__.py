@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swvp._lazy import lazy_names
+from swvp._names import lazy_names
 
 if TYPE_CHECKING:
-    from swvp.io.formats import FORMATS as FORMATS
-    from swvp.io.formats import FileFormat as FileFormat
-    from swvp.io.formats import register_format as register_format
+    from swvp.io.files import FORMATS as FORMATS
+    from swvp.io.files import FileFormat as FileFormat
+    from swvp.io.files import register_format as register_format
     from swvp.io.table import Column as Column
     from swvp.io.table import ColumnFile as ColumnFile
     from swvp.io.table import Table as Table
@@ -26,14 +26,14 @@ __all__, __getattr__, __dir__ = lazy_names(
     {
         "Column": "swvp.io.table",
         "ColumnFile": "swvp.io.table",
-        "FORMATS": "swvp.io.formats",
-        "FileFormat": "swvp.io.formats",
+        "FORMATS": "swvp.io.files",
+        "FileFormat": "swvp.io.files",
         "Table": "swvp.io.table",
         "Treebank": "swvp.parsing.treebank",
         "read_columns": "swvp.io.table",
         "read_table": "swvp.io.table",
         "read_treebank": "swvp.parsing.treebank",
-        "register_format": "swvp.io.formats",
+        "register_format": "swvp.io.files",
         "table_of": "swvp.io.table",
         "treebank_of": "swvp.parsing.treebank",
         "write_trees": "swvp.parsing.treebank",

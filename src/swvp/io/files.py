@@ -1,4 +1,8 @@
-"""Reading and writing the bytes of files: atomically, plain or .gz, - for the standard streams."""
+"""Files: their bytes, read and written as a whole, locks, and the formats of files of tokens.
+
+Bytes are written atomically; names that end in .gz are compressed; - is a standard stream. Formats are rows of a
+registry: how each is recognised and read. A format of your own is one more row (`register_format`).
+"""
 
 from __future__ import annotations
 
@@ -9,18 +13,36 @@ import os
 import sys
 import tempfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-from swvp.errors import InputError
-from swvp.escaping import escaped
+try:
+    import fcntl
+except ImportError:  # Windows: no locks
+    fcntl = None  # type: ignore[assignment]
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from swvp.errors import InputError, escaped, unknown_name
 
 __all__ = [
+    "COLUMN_FILE",
+    "CONLLU",
+    "CONLLU_FILE",
+    "CONLLX_FILE",
+    "FORMATS",
     "MAX_BYTES",
+    "FileFormat",
     "cannot_write",
+    "choose_format",
+    "exclusive",
+    "format_of",
+    "is_conllu",
     "is_special",
     "read_bytes",
+    "register_format",
     "remove_leftovers",
     "set_max_bytes",
     "write_bytes",
@@ -94,6 +116,8 @@ def cannot_write(path: Path, error: OSError) -> InputError:
     return InputError(f"cannot write {path}: {error.strerror or error}")
 
 
+# ---------------------------------------------------------------- reading, and writing to standard output
+
 MAX_BYTES = 2**30
 BLOCK = 2**20
 most_bytes = MAX_BYTES
@@ -165,3 +189,179 @@ def write_bytes(path: str | Path, content: bytes) -> None:
 def for_terminal(content: bytes) -> str:
     """Return the text for a terminal: lines and tabs stay, other control characters are escaped."""
     return escaped(content.decode(errors="replace").replace("\r\n", "\n"), keep="\n\t")
+
+
+# ---------------------------------------------------------------- locks
+
+
+@contextlib.contextmanager
+def exclusive(path: Path) -> Iterator[None]:
+    """Hold the lock of a file while it is written; raise InputError if another process holds it.
+
+    The lock is one of the operating system, on an empty file beside it, so it ends with its process, even if that is
+    killed. Where locking fails (no such folder, a file system without locks) nothing is locked: if the file cannot be
+    written either, writing it reports that.
+    """
+    folder, name = os.path.split(os.path.realpath(path))
+    lock = Path(folder, f".{name}.lock")
+    try:
+        handle = None if path.is_dir() else acquire(lock)
+    except BlockingIOError:
+        raise InputError(f"another training is writing {path}: wait until it ends, or write to another file") from None
+    except OSError:
+        handle = None
+    try:
+        yield
+    finally:
+        if handle is not None:
+            if os.fstat(handle).st_size == 0:  # else it is not ours
+                with contextlib.suppress(OSError):
+                    lock.unlink()
+            os.close(handle)
+
+
+def acquire(lock: Path) -> int | None:
+    """Return the handle of an open file that holds the lock; raise BlockingIOError if another process holds it."""
+    if fcntl is None:
+        return None
+    while True:
+        flags = os.O_NOFOLLOW | os.O_NONBLOCK
+        try:
+            handle = os.open(lock, os.O_RDWR | os.O_CREAT | flags, 0o666)
+        except PermissionError:  # another user's, which can be locked all the same
+            handle = os.open(lock, os.O_RDONLY | flags)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(handle), lock.stat()):
+                    return handle
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)  # whoever held it removed the file before we had the lock: take the new one
+
+
+# ---------------------------------------------------------------- formats
+
+CONLLU = ("id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+"""The columns of CoNLL-U; in CoNLL-X the last two are called PHEAD and PDEPREL."""
+
+
+class FileFormat(NamedTuple):
+    """A file format of tokens: one token a line, an empty line after each sentence, or a text that is turned into such.
+
+    Attributes
+    ----------
+    name : str
+        The name in the registry.
+    title : str
+        The name in messages.
+    endings : tuple of str
+        The endings of file names by which it is recognised, such as ".conllu"; ".gz" may follow.
+    columns : tuple of str
+        The names of the columns, which are then separated by tabs, and whose first one holds token IDs: ranges (2-3)
+        and empty nodes (4.1) are skipped. Without names a file has as many columns as its first line.
+    widths : tuple of int
+        The numbers of columns a file with named columns may have.
+    skipped : bytes
+        Lines that begin like this hold no token.
+    to_columns, from_columns : functions from str to str, optional
+        Turn the text of a file into columns, and columns back into such a text. Without them the text is columns.
+    """
+
+    name: str
+    title: str
+    endings: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    widths: tuple[int, ...] = ()
+    skipped: bytes = b"-DOCSTART-"
+    to_columns: Callable[[str], str] | None = None
+    from_columns: Callable[[str], str] | None = None
+
+
+COLUMN_FILE = FileFormat("columns", "a column file")
+CONLLU_FILE = FileFormat("conllu", "CoNLL-U", (".conllu",), CONLLU, (10,), b"#")
+CONLLX_FILE = FileFormat("conllx", "CoNLL-X", (), CONLLU, (10, 8, 6), b"#")
+
+FORMATS: dict[str, FileFormat] = {each.name: each for each in (COLUMN_FILE, CONLLU_FILE, CONLLX_FILE)}
+"""The formats by name. A file whose ending belongs to none of them is a column file."""
+
+
+def register_format(format: FileFormat) -> None:
+    """Add a format to the registry, so that every command and reader accepts files with its endings.
+
+    If its lines are not those of a column file, it has two functions: one turns the text of a file into columns, the
+    other turns columns back into such a text.
+
+    Parameters
+    ----------
+    format : FileFormat
+        Its name and endings have to be new.
+
+    Raises
+    ------
+    InputError
+        If its name or an ending is taken, or if it has only one of `to_columns` and `from_columns`.
+
+    Examples
+    --------
+    Here a sentence is a line of word/TAG:
+
+    >>> def to_columns(text):
+    ...     return "\\n\\n".join(line.replace(" ", "\\n").replace("/", "\\t") for line in text.splitlines()) + "\\n"
+    >>> def from_columns(text):
+    ...     return "".join(lines.replace("\\t", "/").replace("\\n", " ") + "\\n" for lines in text[:-1].split("\\n\\n"))
+    >>> slashes = FileFormat("slashes", "word/TAG", (".slashes",), to_columns=to_columns, from_columns=from_columns)
+    >>> register_format(slashes)
+    >>> from swvp.io import table_of
+    >>> table = table_of("my.slashes", b"the/DET dog/NOUN\\nbarks/VERB\\n")
+    >>> table.sentences(0)
+    [['the', 'dog'], ['barks']]
+    >>> table.replace(1, table.column(0))
+    b'the/the dog/dog\\nbarks/barks\\n'
+    >>> del FORMATS["slashes"]
+    """
+    if format.name in FORMATS:
+        raise InputError(f"there is a file format '{format.name}' already; choose another name")
+    taken = {ending: each.name for each in FORMATS.values() for ending in each.endings}
+    for ending in format.endings:
+        if ending in taken:
+            raise InputError(f"files in {ending} are of the format '{taken[ending]}' already; choose another ending")
+    if (format.to_columns is None) != (format.from_columns is None):
+        raise InputError(f"the file format '{format.name}' needs both to_columns and from_columns, or neither")
+    FORMATS[format.name] = format
+
+
+def format_of(path: str | Path) -> FileFormat:
+    """Return the format that the name of a file says; a column file if it says none.
+
+    Examples
+    --------
+    >>> format_of("el-ud-train.conllu.gz").title, format_of("train.txt").title
+    ('CoNLL-U', 'a column file')
+    """
+    name = str(path).removesuffix(".gz")
+    return next((each for each in FORMATS.values() if name.endswith(each.endings)), COLUMN_FILE)
+
+
+def choose_format(path: str | Path, *, format: str | None = None, conllu: bool | None = None) -> FileFormat:
+    """Return the format of a file: the one with the given name, else CoNLL-U if `conllu`, else by the file's name.
+
+    With `conllu=False` a file is not CoNLL-U, whatever its name. With `conllu=True` a file of a format that is turned
+    into columns is turned into CoNLL-U or CoNLL-X.
+    """
+    if format is not None:
+        if format not in FORMATS:
+            raise unknown_name("file format", format, FORMATS)
+        return FORMATS[format]
+    by_name = format_of(path)
+    if conllu is None or conllu == bool(by_name.columns):
+        return by_name
+    if conllu and by_name.to_columns is not None:
+        return CONLLU_FILE._replace(to_columns=by_name.to_columns, from_columns=by_name.from_columns)
+    return CONLLU_FILE if conllu else COLUMN_FILE
+
+
+def is_conllu(path: str | Path) -> bool:
+    """Return whether the name of a file says that its columns are those of CoNLL-U."""
+    return bool(format_of(path).columns)

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp.errors import InputError, unknown_name
-from swvp.io.files import read_bytes
-from swvp.io.formats import CONLLU, FileFormat, choose_format, is_conllu
+from swvp.io.files import CONLLU, FileFormat, choose_format, is_conllu, read_bytes
 from swvp.io.scan import BAD_ID, BAD_WIDTH, intern, scan, splice
 
 __all__ = [
@@ -61,7 +60,7 @@ class Table:
     encoding : str
         The encoding in which it is written back.
     format : FileFormat
-        Its format; see `swvp.io.formats`.
+        Its format; see `swvp.io.files`.
     conllu : bool, optional
         Without a format, whether it is CoNLL-U; by default the name of the file decides.
     mark : bytes

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from swvp.checks import is_real, is_whole, shown
-from swvp.errors import InputError, unknown_name
+from swvp.errors import InputError, is_real, is_whole, shown, unknown_name
 from swvp.learning.gamma import GAMMAS, SCHEMES
 from swvp.learning.substructures import SUBSTRUCTURES
 from swvp.types import Floats

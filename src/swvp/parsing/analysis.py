@@ -20,7 +20,7 @@ from swvp.parsing.treebank import Treebank
 from swvp.structures.tree.first_order.model import Arcs, Heads
 from swvp.structures.tree.tag_pruning import Pruned
 from swvp.tables import WeightTable, check_count
-from swvp.training.temperature import Tempered
+from swvp.training.options import Tempered
 from swvp.types import Floats
 
 __all__ = ["ParserAnalysis"]

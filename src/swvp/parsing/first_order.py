@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp.errors import InputError
-from swvp.features.arc_templates import PRESETS, parse_arc_templates
+from swvp.features.parser_templates import parse_arc_templates
+from swvp.features.presets import ARC_PRESETS as PRESETS
 from swvp.parsing.probabilities import arc_scores, kernel_model
 from swvp.parsing.pruner import Pruner
 from swvp.parsing.tree_model import (

@@ -12,12 +12,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.checks import is_power_of_two
-from swvp.errors import InputError
-from swvp.features.label_templates import LABELS, parse_label_templates
-from swvp.io.memory import Memory
+from swvp.errors import InputError, is_power_of_two
+from swvp.features.parser_templates import parse_label_templates
+from swvp.features.presets import LABEL_TEMPLATES as LABELS
 from swvp.io.model_files import ROWS as ROW_ARRAYS
-from swvp.io.model_files import by_rows, from_rows, require, strings
+from swvp.io.model_files import Memory, by_rows, from_rows, require, strings
 from swvp.io.table import Column
 from swvp.learning.rule import UpdateRule
 from swvp.parsing.checks import Heads
@@ -25,12 +24,11 @@ from swvp.parsing.treebank import Treebank
 from swvp.structures.chain.attributes import AttributeChain, new_model, predict_all, take_over
 from swvp.structures.chain.likelihood import distributions
 from swvp.structures.chain.marginals import new_chain_buffers, transitions
-from swvp.structures.chain.sequences import Ids
 from swvp.structures.operations import refresh
 from swvp.structures.tree.labels import Words, attributes_of, children_of, encode_words, label_tables
 from swvp.training.options import in_shares
-from swvp.training.training import Training, Weights, sum_of, weight_names
-from swvp.types import Floats, Ints
+from swvp.training.training import SUMS, Training, Weights, weight_names
+from swvp.types import Floats, Ids, Ints
 
 __all__ = ["DevLabels", "Labeller", "start_batch"]
 
@@ -46,7 +44,7 @@ class Labeller:
     Parameters
     ----------
     features : sequence of str, optional
-        Templates; see `swvp.features.label_templates`.
+        Templates; see `swvp.features.parser_templates`.
     rows : int
         The hash size: the number of rows of weights that the features share, a power of 2.
     """
@@ -279,7 +277,7 @@ def start_batch(
     weights = known.weights
     if before is not None:
         names = weight_names(before.model)
-        weights = {part: getattr(before.model, part) for name in names for part in (name, sum_of(name))}
+        weights = {part: getattr(before.model, part) for name in names for part in (name, SUMS[name])}
         training.continue_from(before)
     take_over(training.model, weights, len(known.classes))
     return labeller, training

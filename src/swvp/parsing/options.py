@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from swvp.checks import is_power_of_two, shown
-from swvp.errors import InputError
+from swvp.errors import InputError, is_power_of_two, shown
 from swvp.learning.perceptron import check_structure
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.parsing.first_order import FirstOrderModel
@@ -63,6 +62,17 @@ class ParserOptions(TrainingOptions):
 
     BETA = TREE_BETA
 
+    order: int
+    features: str | Sequence[str] | None
+    projective: bool
+    one_root: bool | None
+    prune: bool
+    prune_heads: int
+    prune_threshold: float | None
+    margin: float | None
+    hashed: int | None
+    labels: bool
+
     one_root_: bool
 
     def __init__(
@@ -91,28 +101,7 @@ class ParserOptions(TrainingOptions):
         random_state: Any = None,
         n_jobs: int = 1,
     ):
-        self.rule = rule
-        self.substructures = substructures
-        self.gamma = gamma
-        self.approach = approach
-        self.beta = beta
-        self.step = step
-        self.C = C
-        self.epochs = epochs
-        self.average = average
-        self.order = order
-        self.features = features
-        self.projective = projective
-        self.one_root = one_root
-        self.prune = prune
-        self.prune_heads = prune_heads
-        self.prune_threshold = prune_threshold
-        self.margin = margin
-        self.hashed = hashed
-        self.labels = labels
-        self.patience = patience
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        self._set_options(locals())
 
     @property
     def model_class(self) -> type[TreeModel]:

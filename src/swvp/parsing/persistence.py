@@ -10,19 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp._version import __version__
-from swvp.checks import is_power_of_two
-from swvp.errors import InputError
+from swvp.errors import InputError, is_power_of_two
 from swvp.io.container import Contents
-from swvp.io.memory import Memory
-from swvp.io.model_files import Format, filled, load_model, require, save_model, sparse, sparse_names, strings
+from swvp.io.model_files import Format, Memory, filled, load_model, require, save_model, sparse, sparse_names, strings
 from swvp.learning.perceptron import Epoch
 from swvp.parsing.labeller import Labeller
 from swvp.parsing.pruner import Pruner
 from swvp.parsing.tree_model import MOST_WEIGHTS, FeatureWeights, Ranks, TreeModel
 from swvp.structures.tree.encoding import FEW_VALUES
 from swvp.structures.tree.tag_pruning import all_allowed
-from swvp.training.options import epochs_of, remake, restore_passes, scores_of, stored, stored_passes
-from swvp.training.temperature import temperature_in
+from swvp.training.options import epochs_of, remake, restore_passes, scores_of, stored, stored_passes, temperature_in
 
 __all__ = ["FORMAT", "KIND", "FittedParts", "load_parser", "save_parser"]
 

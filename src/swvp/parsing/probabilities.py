@@ -1,7 +1,7 @@
 """Probabilities of arcs and trees, and the temperature under which they fit gold trees.
 
 p(y | x) ∝ exp(score(y) / temperature), over the trees without pruned arcs that the parser can predict. A perceptron
-does not learn this p; see `swvp.training.temperature`. In a sentence where every tree has a pruned arc, the sum is over
+does not learn this p; see `swvp.training.options`. In a sentence where every tree has a pruned arc, the sum is over
 the trees with the fewest of them.
 """
 
@@ -19,8 +19,7 @@ from swvp.structures.tree.first_order.distributions import distributions, rescue
 from swvp.structures.tree.first_order.model import ArcModel, Arcs, new_model
 from swvp.structures.tree.projective import non_projective_arcs
 from swvp.structures.tree.tag_pruning import forbidden
-from swvp.training.options import in_shares
-from swvp.training.temperature import LEAST, lowest_loss
+from swvp.training.options import LEAST, in_shares, lowest_loss
 from swvp.types import Floats, Ints
 
 __all__ = ["Distribution", "arc_scores", "best_temperature", "distribution", "kernel_model"]

@@ -14,11 +14,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.checks import is_power_of_two
-from swvp.errors import InputError
-from swvp.features.arc_templates import PRESETS, parse_arc_templates
-from swvp.io.memory import Memory
-from swvp.io.model_files import filled, require, sparse, sparse_names, strings
+from swvp.errors import InputError, is_power_of_two
+from swvp.features.parser_templates import parse_arc_templates
+from swvp.features.presets import ARC_PRESETS as PRESETS
+from swvp.io.model_files import Memory, filled, require, sparse, sparse_names, strings
 from swvp.structures.tree.encoding import Nodes, Slot, Tables, tables_of
 from swvp.structures.tree.first_order.features import ArcBuffers, new_arc_buffers
 from swvp.structures.tree.first_order.model import Heads

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp.errors import InputError
-from swvp.features.arc_templates import PRESETS
-from swvp.features.part_templates import PART_PRESETS, parse_part_templates
+from swvp.features.parser_templates import parse_part_templates
+from swvp.features.presets import ARC_PRESETS as PRESETS
+from swvp.features.presets import PART_PRESETS
 from swvp.learning.perceptron import generator
 from swvp.parsing.pruner import EPOCHS, Pruner, pruned_candidates
 from swvp.parsing.solver import NEAR, SentenceSolver, k_best_trees

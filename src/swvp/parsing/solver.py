@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from swvp.features.part_templates import PartTemplates, parse_part_templates
+from swvp.features.parser_templates import PartTemplates, parse_part_templates
 from swvp.parsing.tree_model import FeatureWeights, RankedTree
 from swvp.structures.tree.decoding.dual_decomposition import LONG
 from swvp.structures.tree.first_order.names import SentenceColumns

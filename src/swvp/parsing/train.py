@@ -14,9 +14,8 @@ from swvp.parsing.pruner import Pruner
 from swvp.parsing.tree_model import TreeModel
 from swvp.parsing.treebank import Treebank, read_treebank
 from swvp.training.observer import Observer
-from swvp.training.options import best_epoch_text
-from swvp.training.run import Run, unseen_labels
-from swvp.training.session import Session
+from swvp.training.options import best_epoch_text, unseen_labels
+from swvp.training.session import Run, Session
 
 __all__ = ["read_features", "train_parser"]
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swvp._lazy import lazy_names
+from swvp._names import lazy_names
 
 if TYPE_CHECKING:
     from swvp.studies.parsing.settings import ParsingSettings as ParsingSettings

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from swvp.checks import is_real, shown
-from swvp.errors import InputError
+from swvp.errors import InputError, is_real, shown
 from swvp.learning.perceptron import COUNTS, Epoch
 from swvp.structures.chain.attributes import AttributeChain, AttributeModel
 from swvp.structures.chain.likelihood import expect, gather, occurrences

@@ -1,7 +1,12 @@
-"""How labels are predicted: exact search or a beam, first or second order, or the vote of many weight vectors."""
+"""How labels are predicted: which label may follow which, exact search or a beam, first or second order, or a vote.
+
+Constraints are the schemes of chunking and named entities or a user's own. A vote is one of many weight vectors.
+"""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,14 +18,159 @@ from swvp.structures.chain import attributes as exact
 from swvp.structures.chain import search
 from swvp.structures.chain.attributes import AttributeChain, AttributeModel, take_over
 from swvp.structures.chain.beam import FIXES
-from swvp.structures.chain.sequences import Ids
 from swvp.structures.chain.voting import chain_votes, changed_weights, most_changes, vote_all
 from swvp.structures.operations import refresh
+from swvp.tagging.corpus import Corpus, numbered
 from swvp.training.options import in_shares
-from swvp.training.training import Weights, sum_of, weight_names
-from swvp.types import Floats, Ints
+from swvp.training.training import SUMS, Weights, weight_names
+from swvp.types import Floats, Ids, Ints
 
-__all__ = ["DECODERS", "Decoder", "check_vote", "decoder_of", "recorder_of", "vote_ids"]
+__all__ = [
+    "DECODERS",
+    "SCHEMES",
+    "Decoder",
+    "barrier",
+    "before_and_after",
+    "check_allowed",
+    "check_vote",
+    "decoder_of",
+    "recorder_of",
+    "repaired",
+    "vote_ids",
+]
+
+BOUNDARY = None
+
+
+def iob2(previous: str | None, label: str | None) -> bool:
+    """I-X only after B-X or I-X."""
+    return (
+        label is None or label[:1] != "I" or (previous is not None and previous[:1] in "BI" and same(previous, label))
+    )
+
+
+def iob1(previous: str | None, label: str | None) -> bool:
+    """B-X only after B-X or I-X: where a phrase follows another one of its type."""
+    return (
+        label is None or label[:1] != "B" or (previous is not None and previous[:1] in "BI" and same(previous, label))
+    )
+
+
+def bioes(previous: str | None, label: str | None) -> bool:
+    """B-X I-X* E-X, or S-X alone, or O."""
+    inside = previous is not None and previous[:1] in "BI" and previous != "O"
+    goes_on = label is not None and label[:1] in "IE"
+    return inside == goes_on and (not inside or same(previous, label))
+
+
+def same(a: str | None, b: str | None) -> bool:
+    return a is not None and b is not None and a[1:] == b[1:]
+
+
+SCHEMES: dict[str, Callable[[str | None, str | None], bool]] = {
+    "bio": iob2,
+    "iob1": iob1,
+    "iob2": iob2,
+    "bioes": bioes,
+}
+
+Place = Callable[[int], str]
+Constraint = str | Callable[[str | None, str | None], bool] | Collection[tuple[str | None, str | None]]
+
+
+def barrier(constraint: Constraint | None, labels: Sequence[Any]) -> Floats:
+    """0 where a transition is allowed, -inf where not, at [previous, label]; the last index is the boundary.
+
+    A constraint is the name of a scheme, a function (previous, label) -> bool, or the allowed pairs, in which None
+    stands for the boundary of a sentence.
+    """
+    ends = [*labels, BOUNDARY]
+    if constraint is None:
+        return np.zeros((len(ends), len(ends)))
+    if isinstance(constraint, str):
+        if constraint not in SCHEMES:
+            raise unknown_name("constraint", constraint, SCHEMES)
+        for label in labels:
+            if not isinstance(label, str):
+                raise InputError(f"the constraint '{constraint}' is for labels that are strings, not {label!r}")
+        allowed: Callable[[Any, Any], bool] = SCHEMES[constraint]
+    elif callable(constraint):
+        allowed = constraint
+    else:
+        pairs = pairs_of(constraint)
+        allowed = lambda previous, label: (previous, label) in pairs  # noqa: E731
+    open_to = np.array([[bool(allowed(previous, label)) for label in ends] for previous in ends])
+    return np.where(open_to, 0.0, -np.inf)
+
+
+def pairs_of(constraint: Any) -> set[tuple[Any, Any]]:
+    """The allowed pairs, given as tuples or lists; InputError if they are something else."""
+    given: list[Any] = list(constraint) if isinstance(constraint, Collection) else [None]
+    if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in given):
+        raise InputError("a constraint is the name of a scheme, a function, or pairs (previous label, label)")
+    try:
+        return {(previous, label) for previous, label in given}
+    except TypeError:
+        raise InputError("the pairs of a constraint must be pairs of labels") from None
+
+
+def repaired(constraint: Constraint | None, corpus: Corpus) -> Corpus:
+    """A corpus with B-X instead of I-X at the beginning of phrases (as in IOB1), if the constraint is IOB2.
+
+    conlleval finds the same phrases in both. A warning says how many labels were changed.
+    """
+    labels = corpus.labels
+    if (
+        not isinstance(constraint, str)
+        or constraint not in ("bio", "iob2")
+        or labels is None
+        or not all(isinstance(name, str) for name in labels.names)
+    ):
+        return corpus
+    before, _ = before_and_after(labels.ids, corpus.offsets, len(labels.names))
+    broken = np.flatnonzero(np.isneginf(barrier("iob2", labels.names)[before, labels.ids]))
+    if not len(broken):
+        return corpus
+    texts = np.array(labels.names, object)[labels.ids]
+    texts[broken] = ["B" + text[1:] for text in texts[broken]]
+    warnings.warn(
+        f"{len(broken)} labels begin a phrase with I-, read as B- for the constraint '{constraint}' "
+        f"(the first: {corpus.place(int(broken[0]))})",
+        stacklevel=4,
+    )
+    return corpus._replace(labels=numbered(texts.tolist()))
+
+
+def before_and_after(ids: NDArray[Any], offsets: Ints, edge: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The label before and the label after each token; `edge` stands for the boundary of the sentence."""
+    first, last = offsets[:-1][np.diff(offsets) > 0], offsets[1:][np.diff(offsets) > 0] - 1
+    before, after = np.roll(ids, 1), np.roll(ids, -1)
+    before[first], after[last] = edge, edge
+    return before, after
+
+
+def check_allowed(bars: Floats, labels: Sequence[Any], gold: NDArray[Any], offsets: Ints, place: Place) -> None:
+    """Raise InputError if training data break the constraint, with the first place."""
+    if np.isfinite(bars).all() or not len(gold):
+        return
+    end = len(labels)
+    before, after = before_and_after(gold, offsets, end)
+    names = [*labels, "the end"]
+    broken = np.flatnonzero(np.isneginf(bars[before, gold]))
+    ending = np.flatnonzero(np.isneginf(bars[gold, after]) & (after == end))
+    if len(broken) or len(ending):
+        at, pair = (
+            (int(broken[0]), (before[broken[0]], gold[broken[0]]))
+            if len(broken)
+            else (int(ending[0]), (gold[ending[0]], end))
+        )
+        previous, label = ("the beginning" if k == end and len(broken) else names[k] for k in pair)
+        raise InputError(
+            f"{place(at)}: the constraint does not allow {label} after {previous}; leave it out, or change the label"
+        )
+
+
+# ---------------------------------------------------------------- search
 
 DECODERS = ("viterbi", "beam")
 
@@ -52,7 +202,7 @@ class Decoder(NamedTuple):
     def extended_model(self, old: Weights, labels: int, attributes: int, longest: int) -> Any:
         """A model that starts from old weights, and averaging sums, which are for the first `labels` labels."""
         model = self.new_model(attributes, longest)
-        parts = [part for name in weight_names(model) for part in (name, sum_of(name)) if part in old]
+        parts = [part for name in weight_names(model) for part in (name, SUMS[name]) if part in old]
         take_over(model, {part: old[part] for part in parts}, labels)
         return model
 
@@ -76,7 +226,8 @@ def decoder_of(name: str, barrier: Floats, order: int, width: int, fix: str) -> 
     if beam and width == 0:
         raise InputError("width must be a whole number of at least 1, not 0")
     decoder = Decoder(barrier, order, width if beam else 0, fix if beam else "none")
-    search.check_search(decoder.order, decoder.width, decoder.fix)
+    if not decoder.plain or isinstance(order, bool):
+        search.check_search(decoder.order, decoder.width, decoder.fix)
     return decoder
 
 

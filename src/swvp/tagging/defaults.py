@@ -25,8 +25,8 @@ from swvp.errors import InputError
 from swvp.evaluation.phrases import look_like_phrases
 from swvp.features.encoder import Columns
 from swvp.features.templates import PRESETS, parse_templates
-from swvp.tagging.constraints import barrier, before_and_after
 from swvp.tagging.corpus import Corpus, Labels
+from swvp.tagging.decoder import barrier, before_and_after
 
 __all__ = ["AUTO", "Choice", "choose", "keeps_to", "presets_for"]
 

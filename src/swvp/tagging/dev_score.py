@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp.evaluation.phrases import Counts, look_like_phrases, phrases
-from swvp.tagging.constraints import before_and_after
+from swvp.tagging.decoder import before_and_after
 from swvp.training.training import Weights
 from swvp.types import Ints
 

@@ -14,15 +14,12 @@ from swvp.errors import InputError
 from swvp.features.encoder import TemplateEncoder
 from swvp.features.templates import parse_templates
 from swvp.io.container import Contents
-from swvp.io.memory import Memory
-from swvp.io.model_files import ROWS, Format, by_rows, from_rows, load_model, require, save_model, strings
+from swvp.io.model_files import ROWS, Format, Memory, by_rows, from_rows, load_model, require, save_model, strings
 from swvp.io.table import CONLLU
-from swvp.tagging.columns import Layout
-from swvp.tagging.corpus import KINDS
+from swvp.tagging.corpus import KINDS, FeatureEncoder
 from swvp.tagging.defaults import AUTO, Choice
-from swvp.tagging.encoding import FeatureEncoder
-from swvp.training.options import remake, stored, stored_history
-from swvp.training.temperature import temperature_in
+from swvp.tagging.files import Layout
+from swvp.training.options import remake, stored, stored_history, temperature_in
 
 __all__ = ["load_tagger", "save_tagger"]
 

@@ -22,20 +22,40 @@ from swvp.learning.rule import UpdateRule, as_rule
 from swvp.learning.voting import Hypotheses
 from swvp.structures.chain.attributes import AttributeChain
 from swvp.structures.chain.search import SearchChain
-from swvp.tagging.columns import Layout
-from swvp.tagging.constraints import Constraint, barrier, check_allowed, repaired
-from swvp.tagging.corpus import Corpus, Labels, Sentences, check_pairs, corpus_of
+from swvp.tagging.corpus import (
+    Corpus,
+    Encoder,
+    FeatureEncoder,
+    Labels,
+    Sentences,
+    chain_of,
+    check_pairs,
+    corpus_of,
+    extended_labels,
+    fit_chain,
+    gold_numbers,
+)
 from swvp.tagging.crf import LikelihoodTraining, check_l2
-from swvp.tagging.decoder import Decoder, check_vote, decoder_of, recorder_of, vote_ids
+from swvp.tagging.decoder import (
+    Constraint,
+    Decoder,
+    barrier,
+    check_allowed,
+    check_vote,
+    decoder_of,
+    recorder_of,
+    repaired,
+    vote_ids,
+)
 from swvp.tagging.defaults import AUTO, Choice, choose, keeps_to
 from swvp.tagging.dev_score import Development
-from swvp.tagging.encoding import Encoder, FeatureEncoder, chain_of, fit_chain
+from swvp.tagging.files import Layout
 from swvp.tagging.inspection import TaggerInspection
 from swvp.tagging.persistence import load_tagger, save_tagger
 from swvp.training.observer import EpochCallback
 from swvp.training.options import TrainingOptions, in_shares, lines_of, not_fitted
 from swvp.training.session import Session, check_resumable
-from swvp.training.training import Training, Watch, Weights, sum_of, weight_names
+from swvp.training.training import SUMS, Training, Watch, Weights, weight_names
 from swvp.types import Floats
 
 __all__ = ["Tagger"]
@@ -48,6 +68,16 @@ class Tagger(TrainingOptions, TaggerInspection):
     """What `swvp.SequenceTagger` documents, without scikit-learn."""
 
     BETA = 0.5  # better for tagging than 1
+
+    vote: bool
+    features: str | Sequence[str] | None
+    columns: Sequence[str] | None
+    constraint: Constraint | None
+    width: int
+    fix: str
+    minimum_count: int
+    hashed: int | None
+    l2: float
 
     classes_: list[Any]
     kind_: str
@@ -89,29 +119,7 @@ class Tagger(TrainingOptions, TaggerInspection):
         random_state: Any = None,
         n_jobs: int = 1,
     ):
-        self.rule = rule
-        self.substructures = substructures
-        self.gamma = gamma
-        self.approach = approach
-        self.beta = beta
-        self.step = step
-        self.C = C
-        self.epochs = epochs
-        self.average = average
-        self.vote = vote
-        self.features = features
-        self.columns = columns
-        self.constraint = constraint
-        self.order = order
-        self.decoder = decoder
-        self.width = width
-        self.fix = fix
-        self.minimum_count = minimum_count
-        self.hashed = hashed
-        self.l2 = l2
-        self.patience = patience
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        self._set_options(locals())
 
     def fit(
         self,
@@ -383,7 +391,7 @@ class Tagger(TrainingOptions, TaggerInspection):
         if training is None:
             return self._weights()
         names = weight_names(training.model)
-        return {part: getattr(training.model, part) for name in names for part in (name, sum_of(name))}
+        return {part: getattr(training.model, part) for name in names for part in (name, SUMS[name])}
 
     # ---------------------------------------------------------------- prediction
 
@@ -423,30 +431,6 @@ class Tagger(TrainingOptions, TaggerInspection):
         fitted = 1 if self.triples_ is None or not self.triples_.size else 2
         if self.order in (1, 2) and self.order != fitted:
             raise InputError(f"the tagger was fitted with order {fitted}, not {self.order}: fit it again")
-
-
-def extended_labels(known: Sequence[Any], labels: Sequence[Any]) -> list[Any]:
-    """The known labels, then the new ones, sorted.
-
-    >>> extended_labels(["N", "V"], ["V", "D", "A"])
-    ['N', 'V', 'A', 'D']
-    """
-    try:
-        return [*known, *sorted(set(labels) - set(known))]
-    except TypeError:
-        kinds = sorted({type(label).__name__ for label in labels})
-        raise InputError(
-            f"labels must be of one kind that can be sorted, such as strings, not {', '.join(kinds)}"
-        ) from None
-
-
-def gold_numbers(corpus: Corpus, names: list[Any]) -> NDArray[np.int64]:
-    """The labels of a corpus as numbers into `names`, to which missing labels are appended."""
-    number = {label: k for k, label in enumerate(names)}
-    assert corpus.labels is not None
-    of_label = [number.setdefault(label, len(number)) for label in corpus.labels.names]
-    names[:] = list(number)
-    return np.array(of_label, np.int64)[corpus.labels.ids]
 
 
 def score_on(features: str, train: Corpus, dev: Corpus) -> float:

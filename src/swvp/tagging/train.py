@@ -9,14 +9,21 @@ from swvp.errors import InputError
 from swvp.features.templates import PRESETS, parse_templates, read_templates
 from swvp.io.table import Table, is_conllu, read_table
 from swvp.learning.rule import UpdateRule
-from swvp.tagging.columns import NO_TARGET, Layout, check_column_options, conllu_layout, layout_of, read_corpus
 from swvp.tagging.corpus import Corpus
 from swvp.tagging.defaults import presets_for
-from swvp.tagging.prose import check_not_prose
+from swvp.tagging.files import (
+    NO_TARGET,
+    Layout,
+    check_column_options,
+    check_not_prose,
+    conllu_layout,
+    layout_of,
+    read_corpus,
+)
 from swvp.tagging.tagger import Tagger
 from swvp.training.observer import Observer
-from swvp.training.options import best_epoch_text
-from swvp.training.run import Run, unseen_labels
+from swvp.training.options import best_epoch_text, unseen_labels
+from swvp.training.session import Run
 from swvp.training.tune import candidates
 
 __all__ = ["BETAS", "RULES", "TaggerFiles", "read_features", "train_tagger"]

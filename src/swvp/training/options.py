@@ -1,4 +1,9 @@
-"""What taggers and parsers share: the options of a training, its history, their form in files, threads."""
+"""What taggers and parsers share: the options of a training, its history, their form in files, threads, temperatures.
+
+The temperature is the divisor of scores in probabilities, p ∝ exp(score / temperature). A perceptron's scores have an
+arbitrary scale. The temperature is fitted so that the gold labels of a dev set are most probable. It changes no
+prediction, and it belongs to the weights that it was fitted for.
+"""
 
 from __future__ import annotations
 
@@ -8,25 +13,31 @@ import numbers
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from swvp.checks import is_real, is_whole, shown
-from swvp.errors import InputError, unknown_name
+from swvp.errors import InputError, is_real, is_whole, shown, unknown_name
 from swvp.io.model_files import require, threads
 from swvp.learning.perceptron import Epoch
 from swvp.learning.rule import UpdateRule, as_rule
-from swvp.training.training import Training
 from swvp.types import Ints
 
+if TYPE_CHECKING:
+    from swvp.training.training import Training
+import math
+
 __all__ = [
+    "LEAST",
+    "Tempered",
     "TrainingOptions",
     "available_cores",
     "best_epoch_text",
     "epochs_of",
     "in_shares",
     "lines_of",
+    "lowest_loss",
     "not_fitted",
     "remake",
     "restore_passes",
@@ -35,6 +46,8 @@ __all__ = [
     "stored",
     "stored_history",
     "stored_passes",
+    "temperature_in",
+    "unseen_labels",
 ]
 
 Learner = TypeVar("Learner")
@@ -67,6 +80,10 @@ class TrainingOptions:
     history_: list[Epoch]
     dev_scores_: list[float]
     best_epoch_: int
+
+    def _set_options(self, given: Mapping[str, Any]) -> None:
+        """Set the arguments of the constructor, its `locals()`, as attributes, as scikit-learn expects them."""
+        vars(self).update({name: value for name, value in given.items() if name != "self"})
 
     def options(self) -> dict[str, Any]:
         """The arguments of the constructor; that of a class which a user derived does not count."""
@@ -240,3 +257,57 @@ def in_shares(work: Callable[[int, int], object], sentences: int, n_jobs: int) -
 def available_cores() -> int:
     """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def unseen_labels(known: Sequence[Any], labels: Sequence[Any], ids: NDArray[Any]) -> str | None:
+    """A note on the labels of a dev set that training does not have; its tokens have the labels labels[ids]."""
+    unseen = [number for number, name in enumerate(labels) if name not in set(known)]
+    if not unseen:
+        return None
+    tokens = sum(int((ids == number).sum()) for number in unseen)
+    names = ", ".join(str(labels[number]) for number in unseen[:3]) + (" …" if len(unseen) > 3 else "")
+    return f"note: {tokens} dev tokens have labels unseen in training ({names}): counted as wrong"
+
+
+# ---------------------------------------------------------------- temperatures
+
+LEAST = 1e-300
+"""Smaller probabilities are replaced by it in logarithms."""
+GRID = 12
+"""The grid of the first search has powers of 2 from -GRID to GRID."""
+
+
+class Tempered:
+    """An estimator with weights `coef_` and a temperature for them."""
+
+    @property
+    def temperature_(self) -> float:
+        """The divisor of scores in probabilities: 1 unless it was fitted for the present weights."""
+        temperature, weights = self.__dict__.get("_temperature", (1.0, None))
+        return float(temperature) if weights is getattr(self, "coef_", None) else 1.0
+
+    @temperature_.setter
+    def temperature_(self, value: float) -> None:
+        self._temperature = (value, self.__dict__["coef_"])
+
+
+def lowest_loss(loss: Callable[[float], float], unit: float) -> float:
+    """The temperature with the lowest loss; `unit` is the typical difference of scores, or 0."""
+    from scipy.optimize import minimize_scalar  # takes long to import
+
+    # the scale of scores is arbitrary: first a grid of powers of 2, then the minimum near its best point
+    def of_logarithm(log_temperature: float) -> float:
+        return loss(math.exp(log_temperature))
+
+    grid = math.log(unit if unit > 0 else 1.0) + math.log(2) * np.arange(-GRID, GRID + 1)
+    lowest = grid[int(np.argmin([of_logarithm(point) for point in grid]))]
+    bounds = (lowest - math.log(2), lowest + math.log(2))
+    minimum = minimize_scalar(of_logarithm, bounds=bounds, method="bounded", options={"xatol": 1e-3})
+    return math.exp(float(minimum.x))
+
+
+def temperature_in(meta: dict[str, Any]) -> float:
+    """The temperature in a model file, 1 if there is none; InputError if it cannot be one."""
+    temperature = meta.get("temperature", 1.0)
+    require(type(temperature) in (int, float) and 0 < temperature < np.inf, "temperature")
+    return float(temperature)

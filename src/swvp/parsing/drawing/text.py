@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from swvp.escaping import STEERING
+from swvp.errors import STEERING
 
 if TYPE_CHECKING:
     from swvp.parsing.tree import DependencyTree

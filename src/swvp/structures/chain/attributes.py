@@ -7,6 +7,9 @@ are a row over the labels, so that scoring a position is a sum of rows.
 Prediction: V_i(y) = max_{y'} [V_{i-1}(y') + w(y', y) + barrier(y', y)] + Σ_a value·w(a, y). A barrier is 0 or -inf
 and forbids a transition; it is not a weight and not a part of a margin. Ties go to the smallest label, from the last
 position backwards.
+
+The kernels that come first serve all chains. A problem has `offsets` and the gold labels `y`. A model has the last
+prediction in `predicted` and, between calls, the gold labels of the same sequence in `mixed`.
 """
 
 from __future__ import annotations
@@ -17,22 +20,76 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swvp.compiled import implement, inlined, kernel
+from swvp.compiled import implement, inlined, inlined_with_arrays, kernel
 from swvp.structures import operations
-from swvp.structures.chain.sequences import (
-    compare,
-    counts_features,
-    labels,
-    length,
-    longest,
-    mix,
-    replaced_pairs,
-    squares,
-)
 from swvp.structures.exact import averaged
 from swvp.types import Floats, Ids, Ints
 
-__all__ = ["take_over"]
+__all__ = ["compare", "counts_features", "labels", "length", "longest", "mix", "replaced_pairs", "take_over"]
+
+
+@kernel
+def longest(problem):
+    most = 0
+    for i in range(len(problem.offsets) - 1):
+        most = max(most, problem.offsets[i + 1] - problem.offsets[i])
+    return most
+
+
+@inlined
+def length(problem, model, i):
+    return problem.offsets[i + 1] - problem.offsets[i]
+
+
+@kernel
+def counts_features(problem):
+    """True if the attributes have no values: then each of them counts 1."""
+    return len(problem.values) == 0
+
+
+@inlined
+def compare(gold, start, n, predicted, mixed, wrong):
+    """Write the wrong positions and return their number; copy the gold labels to `mixed`."""
+    count = 0
+    for k in range(n):
+        mixed[k] = gold[start + k]
+        wrong[count] = k  # without a branch, which would often be mispredicted
+        count += predicted[k] != gold[start + k]
+    return count
+
+
+@inlined
+def mix(positions, first, last, source, start, mixed):
+    """Put the labels of `source` at the positions of J = positions[first:last]."""
+    for p in range(first, last):
+        mixed[positions[p]] = source[start + positions[p]]
+
+
+@inlined_with_arrays
+def replaced_pairs(n, starts, positions, sets, count, amounts):
+    """How much of each pair of neighbours (y_{k-1}, y_k), k = 0, …, n, the sets replace: Σ_c amounts[c], by kind.
+
+    Kind 0: only y_k is in J. 1: only y_{k-1} is. 2: both are. So the result does not grow with the number of sets.
+    """
+    amount = np.zeros((n + 1, 3))
+    for c in range(count):
+        first, last = starts[sets[c]], starts[sets[c] + 1]
+        for p in range(first, last):
+            k = positions[p]
+            amount[k, 2 if p > first and positions[p - 1] == k - 1 else 0] += amounts[c]
+            if p + 1 == last or positions[p + 1] != k + 1:
+                amount[k + 1, 1] += amounts[c]
+    return amount
+
+
+def labels(problem: Any, model: Any, i: int) -> tuple[Ids, Ids]:
+    gold = problem.y[problem.offsets[i] : problem.offsets[i + 1]]
+    return gold, model.predicted[: len(gold)]
+
+
+def squares(*arrays: Floats) -> float:
+    """Σ w² over all weights; not by BLAS, whose threads keep spinning afterwards."""
+    return sum(float(np.einsum("i,i->", array.ravel(), array.ravel())) for array in arrays)
 
 
 class AttributeChain(NamedTuple):

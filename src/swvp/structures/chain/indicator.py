@@ -22,7 +22,7 @@ import numpy as np
 
 from swvp.compiled import implement, inlined, kernel
 from swvp.structures import operations
-from swvp.structures.chain.sequences import compare, labels, length, longest, mix, replaced_pairs
+from swvp.structures.chain.attributes import compare, labels, length, longest, mix, replaced_pairs
 from swvp.structures.exact import averaged
 from swvp.types import Floats, Ids, Ints
 

@@ -17,8 +17,7 @@ import numpy as np
 
 from swvp.compiled import implement, kernel
 from swvp.structures import operations
-from swvp.structures.chain.attributes import AttributeChain, score_positions, viterbi
-from swvp.structures.chain.sequences import compare
+from swvp.structures.chain.attributes import AttributeChain, compare, score_positions, viterbi
 from swvp.types import Floats, Ids, Ints
 
 __all__ = ["KBestBuffers", "best_outputs", "k_best", "keep", "new_k_best_buffers"]

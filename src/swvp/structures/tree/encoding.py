@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp.errors import InputError
-from swvp.features.arc_templates import ARC_ATOMS, ArcTemplate
 from swvp.features.context import Columns, flags_of
-from swvp.features.grammar import Atom, Slot
+from swvp.features.parser_templates import ARC_ATOMS, ArcTemplate
+from swvp.features.templates import Atom, Slot
 from swvp.structures.tree.tag_pruning import all_allowed
 from swvp.types import Bools, Flags, Int32s, Ints, Keys
 

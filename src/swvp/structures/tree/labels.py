@@ -1,8 +1,8 @@
 """The arcs of given trees as chains of labels: the children of a head are a sequence, from left to right.
 
 A chain is a head that has children, the root too. Its positions are these children, and the attributes of a position
-are the features of the arc from the head by the templates of `swvp.features.label_templates`, each hashed to one of 2^b
-rows of weights. Features with the same row share its weights.
+are the features of the arc from the head by the templates of labels (`swvp.features.parser_templates`), each hashed to
+one of 2^b rows of weights. Features with the same row share its weights.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from swvp.compiled import inlined, kernel
 from swvp.features.context import COORDINATOR, PUNCTUATION, VERB, Columns, flags_of
-from swvp.features.grammar import Slot
-from swvp.features.label_templates import MANY, NODES, NUMBERS, LabelTemplate
+from swvp.features.parser_templates import MANY, NODES, NUMBERS, LabelTemplate
+from swvp.features.templates import Slot
 from swvp.structures.tree.encoding import (
     BEGIN,
     END,

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from swvp._version import __version__
-from swvp.checks import is_power_of_two
 from swvp.compiled import fingerprint
-from swvp.errors import InputError, unknown_name
-from swvp.features.arc_templates import PRESETS
-from swvp.features.part_templates import PART_PRESETS
+from swvp.errors import InputError, is_power_of_two, unknown_name
+from swvp.features.presets import ARC_PRESETS as PRESETS
+from swvp.features.presets import PART_PRESETS
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.parsing.pruner import DEFAULT_HEADS as MOST_HEADS
 from swvp.parsing.pruner import check_pruning

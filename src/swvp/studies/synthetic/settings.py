@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from swvp._version import __version__
-from swvp.checks import is_whole, shown
 from swvp.compiled import fingerprint
-from swvp.errors import InputError, unknown_name
+from swvp.errors import InputError, is_whole, shown, unknown_name
 from swvp.learning.rule import PAPER_RULES, as_rule
 
 __all__ = ["CONTROL", "FULL", "LENGTH", "QUICK", "SETUPS", "Setup", "SyntheticSettings"]

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from swvp.compiled import borrowing, inlined, inlined_source, inner
-from swvp.features.arc_templates import ARC_ATOMS
 from swvp.features.context import COORDINATOR, PUNCTUATION, VERB
+from swvp.features.parser_templates import ARC_ATOMS
 from swvp.structures.tree.encoding import (
     ARC,
     BETWEEN,

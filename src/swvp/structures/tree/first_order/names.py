@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import product
 
-from swvp.features.arc_templates import ArcTemplate
 from swvp.features.context import COORDINATOR, PUNCTUATION, VERB, flags_of_tag, is_punctuation
-from swvp.features.grammar import Atom
+from swvp.features.parser_templates import ArcTemplate
+from swvp.features.templates import Atom
 from swvp.structures.tree.encoding import ARC, BETWEEN, MOST_FEATS, group_of, parts_of
 from swvp.structures.tree.first_order.features import MOST_COUNT, MOST_LENGTH
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from swvp.features.arc_templates import ArcTemplate, parse_arc_templates
+from swvp.features.parser_templates import ArcTemplate, parse_arc_templates
 from swvp.structures.tree.first_order.names import feature_names
 from swvp.structures.tree.reference.trees import best_tree, trees
 from swvp.types import Floats

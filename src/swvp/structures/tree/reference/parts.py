@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from swvp.features.part_templates import PartTemplates, parse_part_templates
+from swvp.features.parser_templates import PartTemplates, parse_part_templates
 from swvp.structures.tree.first_order.names import SentenceColumns, feature_names, feature_parts
 from swvp.structures.tree.reference.arcs import Sentence
 from swvp.structures.tree.reference.trees import trees

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from swvp.compiled import inlined, inlined_source, inner
-from swvp.features.grammar import Atom, Slot
-from swvp.features.part_templates import PartTemplates, Triple
+from swvp.features.parser_templates import PartTemplates, Triple
+from swvp.features.templates import Atom, Slot
 from swvp.structures.tree.encoding import (
     FEW_VALUES,
     Nodes,

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from swvp.features.arc_templates import ArcTemplate
-from swvp.features.part_templates import KINDS, PAIRS, PartTemplates, Triple
+from swvp.features.parser_templates import ArcTemplate, PartTemplates, Triple
+from swvp.features.presets import KINDS, PAIRS
 from swvp.structures.tree.first_order.names import SentenceColumns, feature_parts, values_of
 
 __all__ = ["Named", "grandparent_names", "sibling_names"]

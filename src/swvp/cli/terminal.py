@@ -1,23 +1,29 @@
-"""The standard streams of a command, also where they are closed or full.
+"""The terminal: the standard streams of a command, consoles for people, JSON files for programs.
 
 Results go to standard output: if they cannot be written, the command fails with one line. Messages go to standard
-error: if they cannot be written, they are lost, so that training survives its terminal.
+error: if they cannot be written, they are lost, so that training survives its terminal. Consoles escape control
+characters in all texts.
 """
 
 from __future__ import annotations
 
 import io
+import json
 import os
 import sys
-from typing import TYPE_CHECKING, TypeGuard
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeGuard
 
-from swvp.errors import InputError
-from swvp.escaping import one_line
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+from swvp.errors import STEERING, InputError, escaped, one_line
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-__all__ = ["guard_streams", "print_message"]
+__all__ = ["guard_streams", "new_console", "print_message", "write_json"]
 
 
 class Output(io.FileIO):
@@ -89,3 +95,46 @@ def text_stream(raw: io.FileIO, before: io.TextIOWrapper | None = None) -> io.Te
 def print_message(message: str) -> None:
     """Print a message on standard error, as one line."""
     print(one_line(message), file=sys.stderr)
+
+
+OURS = "\n\u2068\u2069"  # line feeds, and the marks around right-to-left words of drawn trees
+
+
+class EscapingConsole(Console):
+    """A console that escapes control characters of the terminal in all texts."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print; a text on standard error becomes one line."""
+
+        def shown(item: Any) -> Any:
+            if not isinstance(item, str):
+                return item
+            return one_line(item) if self.stderr else escaped(item, keep=OURS)
+
+        super().print(*map(shown, objects), **options)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            if segment.control or not STEERING.search(segment.text):
+                yield segment
+            else:
+                yield Segment(escaped(segment.text, keep=OURS), segment.style)
+
+
+def new_console(*, stderr: bool = False, width: int = 1000) -> Console:
+    """A console on standard output or standard error; `width` is its width where there is no terminal."""
+    console = EscapingConsole(stderr=stderr, markup=False, highlight=False, emoji=False)
+    if not console.is_terminal:
+        console.width = width
+    return console
+
+
+def write_json(path: str | Path | None, results: dict[str, Any]) -> bool:
+    """Write results to a file, if `path` is given; return whether they went to standard output, with nothing else."""
+    if path is None:
+        return False
+    from swvp.io.files import write_bytes
+
+    text = json.dumps(results, indent=1) + "\n"
+    write_bytes(path, text.encode())
+    return str(path) == "-"
