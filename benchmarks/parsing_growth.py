@@ -26,7 +26,7 @@ LONG = 25
 
 def joined(treebank, n, number):
     """The tokens of `number` sentences of n words."""
-    from swvp.parsing.treebank import treebank_of
+    from swvp.io.treebank import treebank_of
 
     columns = [treebank.words, treebank.lemmas, treebank.upos, treebank.xpos, treebank.feats]
     tokens = list(zip(*([column.strings[k] for k in column.ids.tolist()] for column in columns), strict=True))
@@ -68,8 +68,8 @@ def stages(parser, treebank):
 
 
 def measure(options):
+    from swvp.io.treebank import read_treebank
     from swvp.parsing.parser import Parser
-    from swvp.parsing.treebank import read_treebank
 
     given = {"order": options.order, "projective": options.projective, "epochs": options.epochs}
     parser = Parser(**given, labels=False, random_state=0).fit(read_treebank(options.train, heads=True))

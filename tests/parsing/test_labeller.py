@@ -7,9 +7,9 @@ from swvp.errors import InputError
 from swvp.features.label_templates import LABELS, MANY, NODES, NUMBERS, many_of, parse_label_templates
 from swvp.io.memory import Memory
 from swvp.io.table import Column
+from swvp.io.treebank import Treebank, treebank_of
 from swvp.learning.rule import as_rule
 from swvp.parsing.labeller import Labeller
-from swvp.parsing.treebank import Treebank, treebank_of
 from swvp.structures.tree.labels import children_of, encode_words
 
 LEMMAS = ("be", "cat", "of", "the", "run", "you")

@@ -12,13 +12,11 @@ from helpers.trees import heads_only, toy
 from swvp.errors import InputError
 from swvp.features.arc_templates import PRESETS, parse_arc_templates
 from swvp.io.memory import Memory
-from swvp.parsing.pruner import Pruner, pruned_candidates
-from swvp.parsing.tree_model import columns_of
-from swvp.parsing.treebank import treebank_of
-from swvp.structures.tree.encoding import encode, ranks_of, slots_of
-from swvp.structures.tree.reference.trees import is_projective, is_tree
+from swvp.io.treebank import treebank_of
+from swvp.parsing.tree_model import Pruner, columns_of, pruned_candidates
+from swvp.structures.tree.encoding import all_allowed, encode, longest_arcs, ranks_of, slots_of
+from swvp.structures.tree.reference import is_projective, is_tree
 from swvp.structures.tree.second_order.parts import Candidates
-from swvp.structures.tree.tag_pruning import all_allowed, longest_arcs
 
 SMALL = {"size": 2**12}
 

@@ -9,8 +9,8 @@ import pytest
 
 from helpers.trees import conllu, toy
 from swvp.errors import InputError
+from swvp.io.treebank import treebank_of
 from swvp.parsing.parser import Parser
-from swvp.parsing.treebank import treebank_of
 from swvp.studies.common import journal
 from swvp.studies.parsing import runs as parsing_runs
 from swvp.studies.parsing.runs import ParserOptions, Training, measure, train_once

@@ -15,7 +15,7 @@ from swvp.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
     from swvp.evaluation.tags import TagScores
-    from swvp.parsing.treebank import Treebank
+    from swvp.io.treebank import Treebank
     from swvp.tagging.labelled import Labelled
 
 __all__ = ["EXAMPLES", "evaluate"]
@@ -283,7 +283,7 @@ def evaluate_trees(given: EvaluateOptions) -> None:
 
 def read_trees(path: Path, encoding: str) -> Treebank:
     """Read a treebank with heads; a note says how many sentences have several roots."""
-    from swvp.parsing.treebank import read_treebank
+    from swvp.io.treebank import read_treebank
 
     treebank = read_treebank(path, encoding=encoding, heads=True)
     several = treebank.several_roots

@@ -15,8 +15,8 @@ from swvp.errors import InputError, unknown_name
 from swvp.features.arc_templates import PRESETS
 from swvp.features.part_templates import PART_PRESETS
 from swvp.learning.rule import UpdateRule, as_rule
-from swvp.parsing.pruner import DEFAULT_HEADS as MOST_HEADS
-from swvp.parsing.pruner import check_pruning
+from swvp.parsing.tree_model import DEFAULT_HEADS as MOST_HEADS
+from swvp.parsing.tree_model import check_pruning
 from swvp.studies.parsing.treebanks import MOST_DEV, Source
 
 __all__ = [
