@@ -121,7 +121,7 @@ def synthetic(given: SyntheticOptions) -> None:
     import dataclasses
 
     from swvp.cli.study import load_python, run_study
-    from swvp.studies.synthetic.settings import FULL, QUICK
+    from swvp.studies.synthetic.study import FULL, QUICK
 
     values = {
         "loaded": None if given.load is None else load_python(given.load),

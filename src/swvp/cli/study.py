@@ -26,7 +26,7 @@ WIDE = 160  # columns where the output is not a terminal
 
 def run_study(settings: Settings, folder: Path, *, jobs: int | None, fresh: bool) -> None:
     """Run or resume a study in a folder, write its report there, and print its tables."""
-    from swvp.studies.common.journal import finished_runs
+    from swvp.studies.common.running import finished_runs
     from swvp.studies.report import REPORT, RESULTS, study_of, write_report
     from swvp.training.options import available_cores
 

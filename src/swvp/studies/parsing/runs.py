@@ -21,7 +21,8 @@ from swvp.learning.epoch import COUNTS
 from swvp.parsing.options import has_one_root
 from swvp.parsing.parser import Parser
 from swvp.parsing.tree_model import DEFAULT_HEADS as MOST_HEADS
-from swvp.studies.parsing.settings import CONTROL, CSP, REST, ParsingSettings, notation
+from swvp.studies.common.running import CONTROL, CSP
+from swvp.studies.parsing.settings import REST, ParsingSettings, notation
 from swvp.studies.parsing.treebanks import Data
 from swvp.training.training import Progress, Stopped
 
