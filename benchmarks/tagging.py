@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from swvp.evaluation.phrases import evaluate_phrases, token_accuracy
+from swvp.evaluation.counts import evaluate_phrases, token_accuracy
 from swvp.evaluation.tags import compare
 from swvp.features.encoder import Columns
 from swvp.io.table import read_table

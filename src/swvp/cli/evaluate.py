@@ -225,7 +225,7 @@ class LabelReader:
 
 def strange_labels(scores: TagScores) -> Iterator[str]:
     """Notes on labels: some that conlleval does not know, no predicted one among the gold ones."""
-    from swvp.evaluation.phrases import is_phrase_label
+    from swvp.evaluation.counts import is_phrase_label
 
     strange = [label for label in scores.confusion.labels if not is_phrase_label(label)]
     if scores.phrases is not None and strange:

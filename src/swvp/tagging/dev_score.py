@@ -1,6 +1,6 @@
 """Dev scores of taggers, and fast counts of phrases in arrays of label numbers.
 
-The counts are those of `swvp.evaluation.phrases`. Whether a phrase begins or ends between two labels depends on these
+The counts are those of `swvp.evaluation.counts`. Whether a phrase begins or ends between two labels depends on these
 two labels alone, so it is a table over pairs of labels.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.evaluation.phrases import Counts, look_like_phrases, phrases
+from swvp.evaluation.counts import Counts, look_like_phrases, phrases
 from swvp.tagging.constraints import before_and_after
 from swvp.training.training import Weights
 from swvp.types import Ints

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from swvp.errors import InputError
-from swvp.evaluation.phrases import is_phrase_label
+from swvp.evaluation.counts import is_phrase_label
 from swvp.io.table import Column, Table
 from swvp.tagging.columns import Layout
 
