@@ -135,7 +135,7 @@ def peak():
 
 def run_apart(program, rule, options):
     """One training and tagging in a process of its own; F1 of what it wrote."""
-    from swvp.evaluation.phrases import evaluate_phrases
+    from swvp.evaluation.counts import evaluate_phrases
     from swvp.io.table import read_table
 
     with tempfile.TemporaryDirectory() as folder:

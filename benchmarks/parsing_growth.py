@@ -9,7 +9,7 @@ alone, so that none shares its room with a longer one.
     tree        the best tree of these parts
     parsing     all of them
 
-The exponent is the slope of log time over log n, from one size to the next and as a line through the sizes above 25.
+The exponent is the slope of log time over log n, from one size to the next and as a line through the sizes from 25 on.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
+from swvp.errors import InputError
+
 CLOCK = time.process_time
 REPEATS = 3
 LONG = 25
@@ -26,7 +28,7 @@ LONG = 25
 
 def joined(treebank, n, number):
     """The tokens of `number` sentences of n words."""
-    from swvp.parsing.treebank import treebank_of
+    from swvp.io.treebank import treebank_of
 
     columns = [treebank.words, treebank.lemmas, treebank.upos, treebank.xpos, treebank.feats]
     tokens = list(zip(*([column.strings[k] for k in column.ids.tolist()] for column in columns), strict=True))
@@ -68,9 +70,12 @@ def stages(parser, treebank):
 
 
 def measure(options):
+    from swvp.io.treebank import read_treebank
     from swvp.parsing.parser import Parser
-    from swvp.parsing.treebank import read_treebank
 
+    long = [n for n in options.sizes if n >= LONG]
+    if len(long) < 2:
+        raise InputError(f"--sizes needs two or more of at least {LONG}, between which the exponent is measured")
     given = {"order": options.order, "projective": options.projective, "epochs": options.epochs}
     parser = Parser(**given, labels=False, random_state=0).fit(read_treebank(options.train, heads=True))
     test = read_treebank(options.test, heads=False)
@@ -86,7 +91,6 @@ def measure(options):
         )
         print(f"{n:>5}" + "".join(f"{found[name]:>11.3f}" for name in names) + f"{slope:>11}")
         before = n
-    long = [n for n in rows if n >= LONG]
     for name in (name for name in names if name not in ("heads", "certified")):
         slope = np.polyfit(np.log(long), np.log([max(rows[n][name], 1e-6) for n in long]), 1)[0]
         print(f"{name}: n^{slope:.2f} for n of {LONG} to {long[-1]}")

@@ -36,10 +36,10 @@ from swvp import __version__
 from swvp.compiled import fingerprint
 from swvp.errors import InputError
 from swvp.evaluation.paired import compare_counts
+from swvp.io.treebank import read_treebank
 from swvp.learning.rule import as_rule
 from swvp.parsing.options import TREE_BETA
 from swvp.parsing.parser import Parser
-from swvp.parsing.treebank import read_treebank
 
 CSP = "csp"
 HELD_OUT = 0.12

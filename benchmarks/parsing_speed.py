@@ -70,8 +70,8 @@ def swvp(options):
     """One training and its parses; what it took."""
     from swvp.io.files import write_bytes
     from swvp.io.table import read_table
+    from swvp.io.treebank import WITHOUT_HEADS, read_treebank
     from swvp.parsing.parser import Parser
-    from swvp.parsing.treebank import WITHOUT_HEADS, read_treebank
     from swvp.pipeline import parse
 
     def learn(path, passes):
@@ -195,7 +195,7 @@ def run_apart(script, program, options, rule="csp", labels=False, dry=False):
     """One training and its parses in a process of its own, scored. With `dry` it is only to compile: on DEV."""
     from swvp.errors import InputError
     from swvp.evaluation.trees import evaluate_trees
-    from swvp.parsing.treebank import read_treebank
+    from swvp.io.treebank import read_treebank
 
     with tempfile.TemporaryDirectory() as folder:
         output = str(Path(folder) / "parsed.conllu")

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from swvp.evaluation.phrases import evaluate_phrases, token_accuracy
-from swvp.evaluation.tags import compare
+from swvp.evaluation.counts import evaluate_phrases, token_accuracy
+from swvp.evaluation.tags import compare_tags
 from swvp.features.encoder import Columns
 from swvp.io.table import read_table
 from swvp.tagging.corpus import Labels
@@ -143,7 +143,7 @@ def main() -> None:
                 rule = f"{rule}: {chosen['rule']} β={chosen['beta']:g}" if rule == TUNED else rule
                 p = ""
                 if base is not None:
-                    p = f"{compare(gold, base, first, measure='f1' if phrases else 'accuracy').permutation_p:16.3f}"
+                    p = f"{compare_tags(gold, base, first, measure='f1' if phrases else 'accuracy').permutation_p:16.3f}"
                 base = first if rule == "csp" else base
                 dev, test = scores.mean(axis=0)
                 print(f"{rule:40}{dev:8.2f}{test:8.2f}{scores[:, 1].std():6.2f}{seconds:8.1f}{p}", flush=True)

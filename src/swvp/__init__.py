@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from swvp.estimators import DependencyParser as DependencyParser
     from swvp.estimators import SequenceTagger as SequenceTagger
     from swvp.estimators import StructuredPerceptron as StructuredPerceptron
+    from swvp.io.treebank import Treebank as Treebank
     from swvp.learning.rule import UpdateRule as UpdateRule
     from swvp.learning.rule import as_rule as as_rule
     from swvp.learning.rule import register_gamma as register_gamma
     from swvp.learning.rule import register_substructures as register_substructures
     from swvp.parsing.tree import DependencyTree as DependencyTree
-    from swvp.parsing.treebank import Treebank as Treebank
 
 __all__, __getattr__, __dir__ = lazy_names(
     __name__,
@@ -34,7 +34,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "InputError": "swvp.errors",
         "SequenceTagger": "swvp.estimators",
         "StructuredPerceptron": "swvp.estimators",
-        "Treebank": "swvp.parsing.treebank",
+        "Treebank": "swvp.io.treebank",
         "UpdateRule": "swvp.learning.rule",
         "as_rule": "swvp.learning.rule",
         "evaluation": "swvp.evaluation",

@@ -11,10 +11,10 @@ from swvp.errors import InputError
 from swvp.io.container import kind_of
 from swvp.io.files import format_of, read_bytes
 from swvp.io.table import Table, is_conllu, table_of
+from swvp.io.tree_checks import EMPTY
+from swvp.io.treebank import WITHOUT_HEADS, Treebank, treebank_of_table, write_trees
 from swvp.parsing import persistence as parsers
 from swvp.parsing.parser import Parser
-from swvp.parsing.tokens import EMPTY
-from swvp.parsing.treebank import WITHOUT_HEADS, Treebank, treebank_of_table, write_trees
 from swvp.structures.tree.decoding.dual_decomposition import LONG
 from swvp.tagging import persistence as taggers
 from swvp.tagging.files import check_not_prose, layout_for_predicting, read_corpus, write_labels

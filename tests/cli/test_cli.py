@@ -84,9 +84,11 @@ def test_help_and_version_import_nothing_heavy(arguments):
         "try: main()\n"
         "except SystemExit: pass\n"
         "heavy = {'numpy', 'numba', 'scipy', 'sklearn', 'matplotlib', 'jinja2'} & set(sys.modules)\n"
-        "assert not heavy, heavy"
+        "print(*heavy, file=sys.stderr, end='')"
     )
-    subprocess.run([sys.executable, "-c", program, *arguments], check=True, capture_output=True)
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "swvp" in done.stdout
 
 
 def test_the_study_ends_with_a_table_and_says_where_the_report_lies(swvp, tmp_path):

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from swvp.cli import main
 from swvp.cli.score_tables import print_comparison, print_confusions, print_scores
-from swvp.evaluation.phrases import evaluate_phrases
+from swvp.evaluation.counts import evaluate_phrases
 from swvp.evaluation.tags import compare_tags, evaluate_tags
 
 GOLD = "The DT B-NP\ndog NN I-NP\nbarks VB B-VP\n\nIt PR B-NP\nends VB B-VP\n. . O\n"

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from swvp.cli.score_tables import print_tree_comparison, print_trees
 from swvp.evaluation.trees import compare_trees, evaluate_trees
-from swvp.parsing.treebank import Treebank, treebank_of
+from swvp.io.treebank import Treebank, treebank_of
 
 GOLD = (
     "# text = Vámonos al mar .\n"

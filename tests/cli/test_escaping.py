@@ -11,7 +11,7 @@ import pytest
 
 import swvp
 from swvp.errors import STEERING, InputError, escaped, one_line
-from swvp.evaluation.phrases import evaluate_phrases
+from swvp.evaluation.counts import evaluate_phrases
 from swvp.io.container import write_container
 
 EVIL = "a\x1b]0;title\x07b"

@@ -9,7 +9,7 @@ import pytest
 
 from swvp.errors import InputError
 from swvp.evaluation import paired as module
-from swvp.evaluation.phrases import evaluate_phrases, token_accuracy
+from swvp.evaluation.counts import evaluate_phrases, token_accuracy
 from swvp.evaluation.tags import compare_tags, paired_bootstrap, paired_permutation, sentence_counts
 
 SAMPLES = 20_000

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from swvp.errors import InputError
-from swvp.evaluation.phrases import evaluate_phrases, look_like_phrases, phrases, token_accuracy
+from swvp.evaluation.counts import evaluate_phrases, look_like_phrases, phrases, token_accuracy
 from swvp.evaluation.tags import confusion, evaluate_tags
 
 WORDS = [["the", "dog", "barks"], ["dogs", "bark"], ["the", "end"]]

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from swvp.evaluation.phrases import evaluate_phrases
+from swvp.evaluation.counts import evaluate_phrases
 from swvp.tagging.dev_score import PhraseCounter
 
 SCHEMES = [

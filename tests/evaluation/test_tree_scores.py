@@ -10,7 +10,7 @@ import pytest
 from swvp.errors import InputError
 from swvp.evaluation.counts import Counts
 from swvp.evaluation.trees import compare_trees, evaluate_trees, is_punctuation
-from swvp.parsing.treebank import Treebank, treebank_of
+from swvp.io.treebank import Treebank, treebank_of
 
 WORDS = [["Ann", "saw", "«", "Bo", "»", "$"], ["!"], ["It", "ends", "."]]
 TAGS = [["PROPN", "VERB", "PUNCT", "PROPN", "PUNCT", "PUNCT"], ["PUNCT"], ["PRON", "VERB", "PUNCT"]]

@@ -10,7 +10,7 @@ import numpy as np
 
 from swvp import DependencyParser, SequenceTagger
 from swvp.errors import InputError
-from swvp.parsing.treebank import treebank_of
+from swvp.io.treebank import treebank_of
 from swvp.tagging.corpus import corpus_of
 from swvp.training.training import resume, save_checkpoint, stamp
 

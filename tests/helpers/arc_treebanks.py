@@ -9,8 +9,7 @@ from swvp.structures import operations
 from swvp.structures.tree.encoding import ranks_of
 from swvp.structures.tree.first_order.features import place
 from swvp.structures.tree.first_order.model import decode, new_model
-from swvp.structures.tree.reference.arcs import PlainArcs
-from swvp.structures.tree.reference.trees import is_projective, is_tree, trees
+from swvp.structures.tree.reference import PlainArcs, is_projective, is_tree, trees
 
 LINES = [
     "bias",

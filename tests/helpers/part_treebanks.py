@@ -9,8 +9,7 @@ from swvp.features.parser_templates import parse_part_templates
 from swvp.structures import operations
 from swvp.structures.generic import PythonModel, PythonProblem
 from swvp.structures.tree.encoding import ranks_of
-from swvp.structures.tree.reference.parts import PlainParts
-from swvp.structures.tree.reference.trees import trees
+from swvp.structures.tree.reference import PlainParts, trees
 from swvp.structures.tree.second_order.features import part_tables
 from swvp.structures.tree.second_order.model import SecondOrder, new_part_model
 from swvp.structures.tree.second_order.parts import Candidates

@@ -7,7 +7,7 @@ import functools
 import numba
 import numpy as np
 
-from swvp.structures.tree.reference.trees import trees
+from swvp.structures.tree.reference import trees
 from swvp.structures.tree.second_order.parts import Candidates, lay_out, new_parts, score_heads
 
 SCORES = ("normal", "ties", "arcs", "siblings", "grandparents", "both")

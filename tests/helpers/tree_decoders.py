@@ -10,7 +10,7 @@ import pytest
 
 from swvp.structures.tree.decoding.chu_liu_edmonds import chu_liu_edmonds
 from swvp.structures.tree.decoding.eisner import eisner
-from swvp.structures.tree.reference.trees import trees
+from swvp.structures.tree.reference import trees
 
 KINDS = list(itertools.product([False, True], [False, True]))  # projective, one_root
 every_kind = pytest.mark.parametrize(("projective", "one_root"), KINDS)

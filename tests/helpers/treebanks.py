@@ -3,11 +3,10 @@
 import numpy as np
 
 from swvp.features.parser_templates import COLUMNS
-from swvp.structures.tree.encoding import encode, ranks_of, tables_of
+from swvp.structures.tree.encoding import encode, longest_arcs, ranks_of, tables_of
 from swvp.structures.tree.first_order.features import arc_keys, new_arc_buffers, node_keys
 from swvp.structures.tree.first_order.model import Arcs
-from swvp.structures.tree.reference.arcs import arc_features
-from swvp.structures.tree.tag_pruning import longest_arcs
+from swvp.structures.tree.reference import arc_features
 
 WORDS = ["The", "the", "dog", "barks", ",", "and", "Über", "1997", "a-b", "x", "…", "Dog's"]
 TAGS = ["DET", "NOUN", "VERB", "AUX", "PUNCT", "CCONJ", "ADJ"]

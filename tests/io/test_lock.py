@@ -68,10 +68,11 @@ def test_one_process_cannot_take_a_lock_twice(tmp_path):
 
 def test_where_no_lock_can_be_had_there_is_none(tmp_path):
     with exclusive(tmp_path / "nowhere" / "model"):
-        pass
+        assert os.listdir(tmp_path) == []
     (tmp_path / ".model.lock").mkdir()
-    with exclusive(tmp_path / "model"):
-        pass
+    with exclusive(tmp_path / "model"), exclusive(tmp_path / "model"):
+        assert os.listdir(tmp_path) == [".model.lock"]
+    assert (tmp_path / ".model.lock").is_dir()
 
 
 def test_a_file_of_the_user_s_with_that_name_stays(tmp_path):

@@ -16,7 +16,7 @@ from swvp.structures import operations
 from swvp.structures.chain.indicator import new_model
 from swvp.structures.exact import GRID, averaged, grid_of, on_grid
 from swvp.structures.generic import PythonModel, PythonProblem
-from swvp.structures.tree.reference.parts import parts_of
+from swvp.structures.tree.reference import parts_of
 
 RULES = [rule for rule in arc_treebanks.RULES if rule != "mira:3"]  # with ties, which outputs are the k best is open
 

@@ -15,14 +15,13 @@ from swvp.errors import InputError
 from swvp.features.presets import ARC_PRESETS as PRESETS
 from swvp.io.container import read_container, write_container
 from swvp.parsing import parser as parser_module
+from swvp.parsing.analysis import arc_scores, best_temperature, distribution, kernel_model
 from swvp.parsing.first_order import contributions
-from swvp.parsing.input import treebank_from
-from swvp.parsing.probabilities import arc_scores, best_temperature, distribution, kernel_model
+from swvp.parsing.tree import treebank_from
 from swvp.parsing.tree_model import sentence_columns
-from swvp.structures.tree.first_order.distributions import table_of, tables_begin
-from swvp.structures.tree.first_order.features import arc_keys, node_keys
-from swvp.structures.tree.first_order.names import feature_names
-from swvp.structures.tree.reference.trees import trees
+from swvp.structures.tree.first_order.features import arc_keys, feature_names, node_keys
+from swvp.structures.tree.first_order.probabilities import table_of, tables_begin
+from swvp.structures.tree.reference import trees
 
 X, Y = toy(0, 25, wrong=0.3)
 FOUR = [

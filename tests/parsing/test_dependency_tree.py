@@ -10,8 +10,7 @@ import pytest
 from rich.cells import cell_len
 
 from swvp.errors import InputError
-from swvp.parsing.drawing.geometry import text_width
-from swvp.parsing.drawing.svg import draw_svg
+from swvp.parsing.svg import draw_svg, text_width
 from swvp.parsing.tree import Arc, DependencyTree
 
 SVG = "{http://www.w3.org/2000/svg}"

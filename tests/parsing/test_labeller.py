@@ -8,9 +8,9 @@ from swvp.features.parser_templates import MANY, NODES, NUMBERS, many_of, parse_
 from swvp.features.presets import LABEL_TEMPLATES as LABELS
 from swvp.io.model_files import Memory
 from swvp.io.table import Column
+from swvp.io.treebank import Treebank, treebank_of
 from swvp.learning.rule import as_rule
 from swvp.parsing.labeller import Labeller
-from swvp.parsing.treebank import Treebank, treebank_of
 from swvp.structures.tree.labels import children_of, encode_words
 
 LEMMAS = ("be", "cat", "of", "the", "run", "you")

@@ -6,7 +6,7 @@ import pytest
 
 from helpers.trees import conllu, toy
 from swvp import DependencyParser
-from swvp.parsing import analysis, second_order, solver
+from swvp.parsing import analysis, second_order
 
 X, Y = toy(0, 20)
 NEW, NEW_Y = toy(1, 2)
@@ -50,17 +50,16 @@ def test_other_trees_of_long_sentences_in_second_order_differ_nearby_only(monkey
     ).fit(X, Y)
     sentence = [word for other in X[:3] for word in other]
     whole = parser.explain(sentence)
-    monkeypatch.setattr(solver, "LONG", 5)
     monkeypatch.setattr(second_order, "LONG", 5)
-    monkeypatch.setattr(solver, "NEAR", 2)
+    monkeypatch.setattr(second_order, "NEAR", 2)
     solved = []
-    solve = solver.SentenceSolver.solve
+    solve = second_order.SentenceSolver.solve
 
     def watch(self, choices):
         solved.append(choices)
         return solve(self, choices)
 
-    monkeypatch.setattr(solver.SentenceSolver, "solve", watch)
+    monkeypatch.setattr(second_order.SentenceSolver, "solve", watch)
     nearby = parser.explain(sentence)
     assert nearby.title == f"{whole.title}, which differs within {second_order.NEAR} words"
     assert {row[0]: row[1] for row in nearby.rows} == {row[0]: row[1] for row in whole.rows}

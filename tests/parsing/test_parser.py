@@ -13,11 +13,11 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_s
 from helpers.trees import conllu, heads_only, toy
 from swvp import DependencyParser, DependencyTree, Treebank
 from swvp.errors import InputError
+from swvp.io.treebank import treebank_of
 from swvp.learning.perceptron import check_structure
 from swvp.learning.rule import as_rule
 from swvp.parsing import parser as parser_module
-from swvp.parsing.treebank import treebank_of
-from swvp.structures.tree.reference.trees import is_projective, is_tree
+from swvp.structures.tree.reference import is_projective, is_tree
 
 X, Y = toy(0)
 NEW, NEW_Y = toy(1)

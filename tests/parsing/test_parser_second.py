@@ -12,9 +12,9 @@ from helpers.trees import conllu, heads_only, toy
 from swvp import DependencyParser
 from swvp.errors import InputError
 from swvp.io.container import read_container, write_container
-from swvp.parsing.input import treebank_from
-from swvp.parsing.solver import SentenceSolver
-from swvp.structures.tree.reference.trees import is_tree, trees
+from swvp.parsing.second_order import SentenceSolver
+from swvp.parsing.tree import treebank_from
+from swvp.structures.tree.reference import is_tree, trees
 
 X, Y = toy(0, 30, wrong=0.3)
 NEW, NEW_Y = toy(1, 10)

@@ -13,13 +13,11 @@ from swvp.errors import InputError
 from swvp.features.parser_templates import parse_arc_templates
 from swvp.features.presets import ARC_PRESETS as PRESETS
 from swvp.io.model_files import Memory
-from swvp.parsing.pruner import Pruner, pruned_candidates
-from swvp.parsing.tree_model import columns_of
-from swvp.parsing.treebank import treebank_of
-from swvp.structures.tree.encoding import encode, ranks_of, slots_of
-from swvp.structures.tree.reference.trees import is_projective, is_tree
+from swvp.io.treebank import treebank_of
+from swvp.parsing.tree_model import Pruner, columns_of, pruned_candidates
+from swvp.structures.tree.encoding import all_allowed, encode, longest_arcs, ranks_of, slots_of
+from swvp.structures.tree.reference import is_projective, is_tree
 from swvp.structures.tree.second_order.parts import Candidates
-from swvp.structures.tree.tag_pruning import all_allowed, longest_arcs
 
 SMALL = {"size": 2**12}
 

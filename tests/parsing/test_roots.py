@@ -9,8 +9,8 @@ from helpers.trees import conllu, toy
 from swvp import DependencyParser
 from swvp.errors import InputError
 from swvp.io.container import read_container, write_container
+from swvp.io.treebank import treebank_of
 from swvp.parsing.options import has_one_root
-from swvp.parsing.treebank import treebank_of
 
 X, TWO_ROOTS = [["a", "b", "c"]] * 3, [[0, 1, 0]] * 3
 ONE_ROOT = [[0, 1, 1]] * 3

@@ -11,7 +11,7 @@ from swvp.features.presets import ARC_PRESETS as PRESETS
 from swvp.structures.tree.encoding import ranks_of
 from swvp.structures.tree.first_order.features import FREE, bin_of, place, score_sentence
 from swvp.structures.tree.first_order.model import new_model
-from swvp.structures.tree.reference.arcs import arc_features
+from swvp.structures.tree.reference import arc_features
 
 
 def random_atom(rng, side):

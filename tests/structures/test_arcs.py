@@ -12,7 +12,7 @@ from swvp.learning.rule import as_rule
 from swvp.structures import operations
 from swvp.structures.tree.first_order.features import score_sentence
 from swvp.structures.tree.first_order.model import labels, new_model, predict_all
-from swvp.structures.tree.reference.trees import best_tree
+from swvp.structures.tree.reference import best_tree
 
 
 @every_pruning

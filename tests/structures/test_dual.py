@@ -17,19 +17,19 @@ from helpers.parts_problems import (
     random_candidates,
 )
 from swvp.structures.tree.decoding import dual_decomposition as dual
-from swvp.structures.tree.decoding.chu_liu_edmonds import chu_liu_edmonds
+from swvp.structures.tree.decoding.chu_liu_edmonds import best_tree_of_arcs, chu_liu_edmonds
 from swvp.structures.tree.decoding.dual_decomposition import (
     LATE,
     LONG,
     best_nonprojective,
+    new_automata,
     new_dual_buffers,
     rounds_for,
+    solve_automata,
 )
-from swvp.structures.tree.decoding.head_automata import new_automata, solve_automata
+from swvp.structures.tree.decoding.eisner import best_projective, new_projective_buffers
 from swvp.structures.tree.decoding.hill_climbing import hill_climb
-from swvp.structures.tree.decoding.second_order_eisner import best_projective, new_projective_buffers
-from swvp.structures.tree.decoding.sparse_edmonds import best_tree_of_arcs
-from swvp.structures.tree.reference.trees import is_tree
+from swvp.structures.tree.reference import is_tree
 from swvp.structures.tree.second_order.parts import Candidates, score_heads
 
 every_root = pytest.mark.parametrize("one_root", [False, True])

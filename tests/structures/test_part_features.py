@@ -7,9 +7,9 @@ from helpers.part_treebanks import Both, random_sets
 from swvp.features.parser_templates import parse_part_templates
 from swvp.features.presets import PART_PRESETS
 from swvp.structures import operations
-from swvp.structures.tree.reference.parts import all_parts, part_features, parts_of
+from swvp.structures.tree.reference import all_parts, part_features, parts_of
+from swvp.structures.tree.second_order.features import grandparent_names, sibling_names
 from swvp.structures.tree.second_order.model import ARC, GRANDPARENT, SIBLINGS, new_part_model, part_keys
-from swvp.structures.tree.second_order.names import grandparent_names, sibling_names
 
 TEMPLATES = {
     "columns": ["h.pos & m.pos & s.pos", "g.word & h.lemma & m.tag", "h.marker & m.verbs & s.marker", "h.pos & s.tag"],

@@ -12,11 +12,11 @@ from helpers.tree_decoders import all_trees, every_kind
 from helpers.treebanks import arcs_of, as_arcs, keys_of, random_sentence
 from swvp.features.parser_templates import parse_arc_templates
 from swvp.features.presets import ARC_PRESETS as PRESETS
+from swvp.structures.tree.encoding import allowed
 from swvp.structures.tree.first_order.features import new_arc_buffers
 from swvp.structures.tree.first_order.model import unpruned
-from swvp.structures.tree.pruner import best_heads, keep_heads, learn, posteriors
-from swvp.structures.tree.reference.trees import is_projective, is_tree, trees
-from swvp.structures.tree.tag_pruning import allowed
+from swvp.structures.tree.first_order.probabilities import best_heads, keep_heads, learn, posteriors
+from swvp.structures.tree.reference import is_projective, is_tree, trees
 
 LIGHT = parse_arc_templates(PRESETS["light"])
 SIZE = 2**12

@@ -5,9 +5,8 @@ import pytest
 
 from helpers.treebanks import arcs_of, columns_of, nodes_of, random_sentence
 from swvp.features.parser_templates import parse_arc_templates
-from swvp.structures.tree.encoding import ranks_of
-from swvp.structures.tree.reference.trees import trees
-from swvp.structures.tree.tag_pruning import ANY_LENGTH, all_allowed, allowed, longest_arcs, pruned
+from swvp.structures.tree.encoding import ANY_LENGTH, all_allowed, allowed, longest_arcs, pruned, ranks_of
+from swvp.structures.tree.reference import trees
 
 BIAS = parse_arc_templates(["bias"])
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from helpers.parts_problems import best_score, fill, lay_out_alone, long_candidates, problem
-from swvp.structures.tree.decoding.second_order_eisner import best_projective, new_projective_buffers
-from swvp.structures.tree.reference.trees import is_projective, is_tree
+from swvp.structures.tree.decoding.eisner import best_projective, new_projective_buffers
+from swvp.structures.tree.reference import is_projective, is_tree
 from swvp.structures.tree.second_order.parts import Candidates, score_heads
 
 

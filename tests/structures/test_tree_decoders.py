@@ -7,7 +7,7 @@ import pytest
 
 from helpers.tree_decoders import WAYS, all_trees, decode, every_kind, matrix
 from swvp.structures.tree.decoding.chu_liu_edmonds import chu_liu_edmonds, contract
-from swvp.structures.tree.reference.trees import best_tree, is_projective, is_tree, trees
+from swvp.structures.tree.reference import best_tree, is_projective, is_tree, trees
 
 
 def values(scores, n, projective, one_root):

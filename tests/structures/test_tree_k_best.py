@@ -9,7 +9,7 @@ import pytest
 
 from helpers.tree_decoders import WAYS, all_trees, decode, every_kind, matrix
 from swvp.structures.tree.decoding.k_best import k_best, tree_score
-from swvp.structures.tree.reference.trees import is_projective, is_tree
+from swvp.structures.tree.reference import is_projective, is_tree
 
 
 def found(scores, n, k, projective, one_root, dtype=np.int64):

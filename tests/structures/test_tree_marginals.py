@@ -7,10 +7,9 @@ import pytest
 from scipy.special import logsumexp
 
 from helpers.tree_decoders import WAYS, all_trees, every_kind, matrix
-from swvp.structures.tree.sums import matrix_tree as elimination
-from swvp.structures.tree.sums.inside_outside import projective_logarithms
-from swvp.structures.tree.sums.inside_outside_products import projective_products
-from swvp.structures.tree.sums.marginals import arc_marginals
+from swvp.structures.tree import matrix_tree as elimination
+from swvp.structures.tree.first_order.probabilities import arc_marginals
+from swvp.structures.tree.inside_outside import projective_logarithms, projective_products
 
 
 def by_hand(scores, n, projective, one_root):

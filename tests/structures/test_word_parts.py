@@ -15,8 +15,7 @@ from swvp.learning.perceptron import sweep_of
 from swvp.learning.rule import as_rule
 from swvp.structures import operations
 from swvp.structures.generic import PythonModel, PythonProblem
-from swvp.structures.tree.reference.parts import parts_of, word_parts
-from swvp.structures.tree.reference.trees import trees
+from swvp.structures.tree.reference import parts_of, trees, word_parts
 from swvp.structures.tree.second_order.model import new_part_model
 
 RULES = ["b-wm:parts", "a-wm:parts", "a-uniform:mira:parts", "b-wmr:components:parts", "b-softmin:pairs:impose:parts"]

@@ -20,13 +20,12 @@ from helpers.parsing_results import run, study, two_banks
 from helpers.trees import conllu, toy
 from swvp.cli import app
 from swvp.studies.parsing import page as html
-from swvp.studies.parsing import plots
+from swvp.studies.parsing.page import CHOICES
 from swvp.studies.parsing.settings import ParsingSettings
 from swvp.studies.parsing.study import ParsingResults
 from swvp.studies.parsing.summary import PAPER, summarise_parsing
 from swvp.studies.parsing.terminal import print_tables
 from swvp.studies.parsing.treebanks import find_treebanks
-from swvp.studies.parsing.words import CHOICES
 
 
 @pytest.fixture
@@ -145,7 +144,7 @@ def test_markup_in_names_is_text(undrawn):
 
 def test_gains_are_drawn_with_their_intervals():
     (summary,) = summarise_parsing(study(two_banks()), samples=500)
-    axes = plots.gains(summary).axes[0]
+    axes = html.gains(summary).axes[0]
     found = summary.treebanks[0].compared["b_wm", "csp"]
     drawn = [tuple(line.get_xdata()) for line in axes.lines]
     assert pytest.approx(tuple(100 * end for end in found.interval)) in drawn
@@ -154,7 +153,7 @@ def test_gains_are_drawn_with_their_intervals():
 
 def test_groups_without_words_are_not_drawn():
     (summary,) = summarise_parsing(study(two_banks()), samples=10)
-    top, bottom = plots.by_length(summary, summary.treebanks[0], "by_arc_length").axes
+    top, bottom = html.by_length(summary, summary.treebanks[0], "by_arc_length").axes
     assert [label.get_text() for label in bottom.get_xticklabels()] == ["1\n50 %", "2\n50 %"]
     assert list(bottom.lines[0].get_ydata()) == pytest.approx([10, 10])
     assert list(top.lines[0].get_ydata()) == pytest.approx([80, 80])

@@ -9,9 +9,9 @@ import pytest
 
 from helpers.trees import conllu, toy
 from swvp.errors import InputError
+from swvp.io.treebank import treebank_of
 from swvp.parsing.parser import Parser
-from swvp.parsing.treebank import treebank_of
-from swvp.studies.common import journal
+from swvp.studies.common import running
 from swvp.studies.parsing import runs as parsing_runs
 from swvp.studies.parsing.runs import ParserOptions, Training, measure, train_once
 from swvp.studies.parsing.settings import DEFAULT_RULES, PAPER, ParsingSettings, is_swvp, notation
@@ -171,7 +171,7 @@ def test_a_stopped_study_resumes_where_it_was(settings, results, tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         run_parsing(settings, tmp_path, progress=stop_after_five)
-    kept = (tmp_path / journal.NAME).read_text().splitlines()
+    kept = (tmp_path / running.NAME).read_text().splitlines()
     assert 5 <= len(kept) - 1 < len(results.runs)
     seen = []
     resumed = run_parsing(settings, tmp_path, progress=lambda done, total: seen.append(done))

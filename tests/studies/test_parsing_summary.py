@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from helpers.parsing_results import WORDS, run, study, two_banks
-from swvp.studies.common.words import signed
+from swvp.studies.common.tables import signed
+from swvp.studies.parsing.page import paper_notes, words
 from swvp.studies.parsing.runs import Share
 from swvp.studies.parsing.summary import PAPER, PAPER_AVERAGE, choose, rate, summarise_parsing
-from swvp.studies.parsing.words import paper_notes, words
 
 B_WM = [
     run("b-wm", 0.5, 800, 805),

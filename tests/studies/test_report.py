@@ -13,12 +13,11 @@ from typer.testing import CliRunner
 
 from helpers.pages import Page
 from swvp.cli import app
-from swvp.studies.common.figures import looks
-from swvp.studies.common.words import points
+from swvp.studies.common.page import looks
+from swvp.studies.common.running import CONTROL
+from swvp.studies.common.tables import points
 from swvp.studies.synthetic import page as html
-from swvp.studies.synthetic import plots
-from swvp.studies.synthetic.settings import CONTROL, SyntheticSettings
-from swvp.studies.synthetic.study import DatasetResult, Run, SyntheticResults, run_synthetic
+from swvp.studies.synthetic.study import DatasetResult, Run, SyntheticResults, SyntheticSettings, run_synthetic
 from swvp.studies.synthetic.summary import PAPER, SIGNIFICANCE_TEST, summarise_synthetic
 from swvp.studies.synthetic.words import CHOICES, words
 
@@ -264,21 +263,21 @@ def test_the_summary_compares_the_rules_with_the_control(control, side):
 def test_a_paper_number_far_away_is_noted_and_left_out_of_the_figure(undrawn):
     results = study({"csp": 0.88, "a-wm": 0.9}, setups=(3,))
     (summary,) = summarise_synthetic(results)
-    assert plots.accuracies(summary).axes[0].get_xlim()[0] > 80
+    assert html.accuracies(summary).axes[0].get_xlim()[0] > 80
     assert "The paper prints accuracies of 25 to 30 % for this setup; ours are 88 to 90 %" in render(results)
 
 
 def test_a_paper_number_nearby_is_a_cross_in_the_figure_and_has_no_note(undrawn):
     results = study({"csp": 0.7, "a-wm": 0.8})
     (summary,) = summarise_synthetic(results)
-    crosses = [line.get_xdata()[0] for line in plots.accuracies(summary).axes[0].lines if line.get_marker() == "x"]
+    crosses = [line.get_xdata()[0] for line in html.accuracies(summary).axes[0].lines if line.get_marker() == "x"]
     assert crosses == [PAPER[1]["csp"].mean, PAPER[1]["a-wm"].mean]
     assert "The paper prints accuracies" not in render(results)
 
 
 def test_beta_curves_are_means_over_the_datasets():
     results = study({"csp": 0.7, "a-wm": 0.8})
-    lines = plots.beta_curves(results, summarise_synthetic(results)[0]).axes[0].lines
+    lines = html.beta_curves(results, summarise_synthetic(results)[0]).axes[0].lines
     solid = next(line for line in lines if line.get_marker() == "s")
     assert list(solid.get_xdata()) == [0.5, 2.0]
     assert list(solid.get_ydata()) == pytest.approx([80.05, 78.05])
@@ -286,7 +285,7 @@ def test_beta_curves_are_means_over_the_datasets():
 
 def test_a_run_that_converged_early_stays_level_in_the_learning_curves():
     results = study({"csp": 0.7, "a-wm": 0.8}, stopped={"a-wm": 1})
-    lines = plots.learning_curves(results, summarise_synthetic(results)[0]).axes[0].lines
+    lines = html.learning_curves(results, summarise_synthetic(results)[0]).axes[0].lines
     csp, rule = (line.get_ydata() for line in lines[:2])
     assert list(csp) == pytest.approx([69.45, 69.75, 70.05])
     assert list(rule) == pytest.approx([80.05] * 3)
@@ -294,7 +293,7 @@ def test_a_run_that_converged_early_stays_level_in_the_learning_curves():
 
 def test_rates_are_shares_of_all_updates():
     results = study({"csp": 0.7, "a-wm": 0.8})
-    back_off, failed = plots.rates(results, summarise_synthetic(results)[0]).axes
+    back_off, failed = html.rates(results, summarise_synthetic(results)[0]).axes
     assert [list(axes.lines[0].get_ydata()) for axes in (back_off, failed)] == [[30.0, 30.0], [10.0, 10.0]]
 
 
@@ -307,10 +306,10 @@ def test_a_rule_has_one_colour_in_all_figures():
     results = study({"csp": 0.7, "a-wm": 0.8, "b-wm": 0.6})
     (summary,) = summarise_synthetic(results)
     drawn = (
-        plots.accuracies(summary),
-        *(draw(results, summary) for draw in (plots.beta_curves, plots.learning_curves)),
+        html.accuracies(summary),
+        *(draw(results, summary) for draw in (html.beta_curves, html.learning_curves)),
     )
-    colours = [{line.get_color() for line in figure.axes[0].lines} - {plots.GREY} for figure in drawn]
+    colours = [{line.get_color() for line in figure.axes[0].lines} - {html.GREY} for figure in drawn]
     assert colours[0] == colours[1] == colours[2] == {look.colour for look in looks(["csp", "a-wm", "b-wm"]).values()}
 
 

@@ -12,10 +12,13 @@ from swvp.learning.perceptron import run_epochs
 from swvp.learning.rule import as_rule
 from swvp.structures.chain.indicator import new_model
 from swvp.structures.operations import averaged_weights, weights
-from swvp.studies.common import journal
-from swvp.studies.synthetic.settings import FULL, QUICK, SETUPS, SyntheticSettings
+from swvp.studies.common import running
 from swvp.studies.synthetic.study import (
+    FULL,
+    QUICK,
+    SETUPS,
     SyntheticResults,
+    SyntheticSettings,
     accuracy,
     make_dataset,
     run_synthetic,
@@ -79,18 +82,18 @@ def test_an_interrupted_study_resumes_where_it_was(results, tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         run_synthetic(TINY, tmp_path, progress=stop_after_five)
-    kept = (tmp_path / journal.NAME).read_text().splitlines()
+    kept = (tmp_path / running.NAME).read_text().splitlines()
     assert 5 <= len(kept) - 1 < len(results.runs)
     seen = []
     resumed = run_synthetic(TINY, tmp_path, progress=lambda done, total: seen.append(done))
     assert seen[0] == len(kept) - 1
-    assert (tmp_path / journal.NAME).read_text().splitlines()[: len(kept)] == kept
+    assert (tmp_path / running.NAME).read_text().splitlines()[: len(kept)] == kept
     assert resumed == results
 
 
 def test_a_line_cut_off_by_a_crash_is_run_again(results, tmp_path):
     run_synthetic(TINY, tmp_path)
-    path = tmp_path / journal.NAME
+    path = tmp_path / running.NAME
     path.write_bytes(path.read_bytes()[:-40])
     assert run_synthetic(TINY, tmp_path) == results
     assert len(path.read_text().splitlines()) == 1 + len(results.runs)
@@ -98,10 +101,10 @@ def test_a_line_cut_off_by_a_crash_is_run_again(results, tmp_path):
 
 def test_another_study_s_folder_is_refused_and_left_alone(tmp_path):
     run_synthetic(TINY, tmp_path)
-    before = (tmp_path / journal.NAME).read_bytes()
+    before = (tmp_path / running.NAME).read_bytes()
     with pytest.raises(InputError, match=r"holds another study's results \(it differs in: epochs, seed\)"):
         run_synthetic(dataclasses.replace(TINY, epochs=4, seed=1), tmp_path)
-    assert (tmp_path / journal.NAME).read_bytes() == before
+    assert (tmp_path / running.NAME).read_bytes() == before
 
 
 @pytest.mark.parametrize("name", ["results.json", "report.html"])
@@ -110,19 +113,19 @@ def test_files_that_are_not_the_study_s_are_not_overwritten(tmp_path, name):
     with pytest.raises(InputError, match=r"exists, but no runs\.jsonl of a study"):
         run_synthetic(TINY, tmp_path)
     assert (tmp_path / name).read_text() == "mine"
-    assert not (tmp_path / journal.NAME).exists()
+    assert not (tmp_path / running.NAME).exists()
 
 
 @pytest.mark.parametrize("content", ["not json", "[1]", "5", "null", '{"setup": 1}'])
 def test_a_journal_that_is_not_one_is_refused(tmp_path, content):
-    (tmp_path / journal.NAME).write_text(content + "\n")
+    (tmp_path / running.NAME).write_text(content + "\n")
     with pytest.raises(InputError, match="damaged or not a study's"):
         run_synthetic(TINY, tmp_path)
 
 
 def test_a_journal_with_something_else_in_it_is_refused(tmp_path):
     run_synthetic(TINY, tmp_path)
-    with (tmp_path / journal.NAME).open("a") as file:
+    with (tmp_path / running.NAME).open("a") as file:
         file.write("{}\n")
     with pytest.raises(InputError, match="damaged or not a study's"):
         run_synthetic(TINY, tmp_path)
@@ -131,11 +134,11 @@ def test_a_journal_with_something_else_in_it_is_refused(tmp_path):
 def test_one_process_at_a_time_in_a_folder(tmp_path):
     pytest.importorskip("fcntl", reason="files are not locked on this system")
     fields = {"read": dict}
-    first = journal.Journal(tmp_path, {"study": "x"}, **fields)
+    first = running.Journal(tmp_path, {"study": "x"}, **fields)
     with pytest.raises(InputError, match="another process is running a study"):
-        journal.Journal(tmp_path, {"study": "x"}, **fields)
+        running.Journal(tmp_path, {"study": "x"}, **fields)
     first.close()
-    journal.Journal(tmp_path, {"study": "x"}, **fields).close()
+    running.Journal(tmp_path, {"study": "x"}, **fields).close()
 
 
 def test_a_folder_that_cannot_be_made_is_one_clear_line(tmp_path):
@@ -145,7 +148,7 @@ def test_a_folder_that_cannot_be_made_is_one_clear_line(tmp_path):
 
 
 def test_a_full_disk_is_one_clear_line_and_keeps_the_runs(tmp_path, monkeypatch, results):
-    write, calls = journal.Journal._write, []
+    write, calls = running.Journal._write, []
 
     def full_after_four(self, line):
         calls.append(line)
@@ -153,11 +156,11 @@ def test_a_full_disk_is_one_clear_line_and_keeps_the_runs(tmp_path, monkeypatch,
             raise OSError(errno.ENOSPC, "No space left on device")
         write(self, line)
 
-    monkeypatch.setattr(journal.Journal, "_write", full_after_four)
+    monkeypatch.setattr(running.Journal, "_write", full_after_four)
     with pytest.raises(InputError, match="No space left on device"):
         run_synthetic(TINY, tmp_path, jobs=2)
     monkeypatch.undo()
-    assert len((tmp_path / journal.NAME).read_text().splitlines()) == 4
+    assert len((tmp_path / running.NAME).read_text().splitlines()) == 4
     assert run_synthetic(TINY, tmp_path) == results
 
 
@@ -233,7 +236,7 @@ def test_the_setups_and_defaults_are_those_of_the_paper():
 
 def test_a_study_may_be_cut_off_twice(results, tmp_path):
     run_synthetic(TINY, tmp_path)
-    path = tmp_path / journal.NAME
+    path = tmp_path / running.NAME
     for _ in range(2):
         path.write_bytes(path.read_bytes()[:-40])
         assert run_synthetic(TINY, tmp_path) == results

@@ -82,7 +82,8 @@ def test_training_on_prose_is_refused_unless_told(fine, refused, text):
 def test_column_files_are_no_prose(fine, text):
     Path("train.txt").write_text(text)
     fine("train", "tagger", "train.txt", "-m", "model", "--epochs", "1")
-    fine("predict", "model", "train.txt")
+    out, _ = fine("predict", "model", "train.txt")
+    assert [line.split()[:1] for line in out.decode().splitlines()] == [line.split()[:1] for line in text.splitlines()]
 
 
 def test_predicting_and_evaluating_prose_is_refused_unless_told(fine, refused):

@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from helpers.taggers import broken_iob2, entities, sentences, tagger
 from swvp import SequenceTagger
 from swvp.errors import InputError
-from swvp.evaluation.phrases import evaluate_phrases
+from swvp.evaluation.counts import evaluate_phrases
 from swvp.learning.rule import UpdateRule
 
 

@@ -16,8 +16,8 @@ from swvp.cli import progress
 from swvp.errors import InputError
 from swvp.estimators import SequenceTagger
 from swvp.parsing import parser as parser_module
-from swvp.parsing.input import treebank_from
 from swvp.parsing.parser import Parser
+from swvp.parsing.tree import treebank_from
 from swvp.tagging.corpus import corpus_of
 from swvp.tagging.train import BETAS, RULES
 from swvp.training import session

@@ -15,7 +15,7 @@ from swvp.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
     from swvp.evaluation.tags import TagScores
-    from swvp.parsing.treebank import Treebank
+    from swvp.io.treebank import Treebank
     from swvp.tagging.files import Labelled
 
 __all__ = ["EXAMPLES", "evaluate"]
@@ -225,7 +225,7 @@ class LabelReader:
 
 def strange_labels(scores: TagScores) -> Iterator[str]:
     """Notes on labels: some that conlleval does not know, no predicted one among the gold ones."""
-    from swvp.evaluation.phrases import is_phrase_label
+    from swvp.evaluation.counts import is_phrase_label
 
     strange = [label for label in scores.confusion.labels if not is_phrase_label(label)]
     if scores.phrases is not None and strange:
@@ -283,7 +283,7 @@ def evaluate_trees(given: EvaluateOptions) -> None:
 
 def read_trees(path: Path, encoding: str) -> Treebank:
     """Read a treebank with heads; a note says how many sentences have several roots."""
-    from swvp.parsing.treebank import read_treebank
+    from swvp.io.treebank import read_treebank
 
     treebank = read_treebank(path, encoding=encoding, heads=True)
     several = treebank.several_roots

@@ -124,7 +124,7 @@ def synthetic(given: SyntheticOptions) -> None:
     Writes results.json (every run) and report.html (tables and figures).
     Ctrl-C stops the study; the same command resumes it.
     """
-    from swvp.studies.synthetic.settings import FULL, QUICK
+    from swvp.studies.synthetic.study import FULL, QUICK
 
     values = {
         "loaded": None if given.load is None else load_python(given.load),
@@ -259,7 +259,7 @@ def folder_of(output: Path | None, study: str, quick: bool) -> Path:
 def run_study(settings: Settings, folder: Path, *, jobs: int | None, fresh: bool) -> None:
     """Run or resume a study in a folder, write its report there, and print its tables."""
     from swvp.cli.progress import Watch
-    from swvp.studies.common.journal import finished_runs
+    from swvp.studies.common.running import finished_runs
     from swvp.studies.report import REPORT, RESULTS, study_of, write_report
     from swvp.training.options import available_cores
 

@@ -14,8 +14,8 @@ from swvp.errors import InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from swvp.io.treebank import Treebank
     from swvp.parsing.parser import Parser
-    from swvp.parsing.treebank import Treebank
     from swvp.tables import WeightTable
     from swvp.tagging.tagger import Tagger
     from swvp.training.options import TrainingOptions
@@ -196,7 +196,7 @@ def inspect_parser(
 
 def one_sentence(sentence: str | None, source: str | None, encoding: str) -> Treebank:
     """The words of a sentence, or the first sentence of a file, as a treebank."""
-    from swvp.parsing.treebank import treebank_of, treebank_of_table
+    from swvp.io.treebank import treebank_of, treebank_of_table
     from swvp.pipeline import read_words
 
     if sentence is not None:

@@ -13,7 +13,10 @@ from swvp._names import lazy_names
 if TYPE_CHECKING:
     from swvp.evaluation.counts import Confusion as Confusion
     from swvp.evaluation.counts import Counts as Counts
+    from swvp.evaluation.counts import PhraseScores as PhraseScores
     from swvp.evaluation.counts import Share as Share
+    from swvp.evaluation.counts import evaluate_phrases as evaluate_phrases
+    from swvp.evaluation.counts import token_accuracy as token_accuracy
     from swvp.evaluation.paired import Comparison as Comparison
     from swvp.evaluation.paired import Difference as Difference
     from swvp.evaluation.paired import compare_counts as compare_counts
@@ -21,9 +24,6 @@ if TYPE_CHECKING:
     from swvp.evaluation.paired import holm as holm
     from swvp.evaluation.paired import paired_bootstrap as paired_bootstrap
     from swvp.evaluation.paired import paired_permutation as paired_permutation
-    from swvp.evaluation.phrases import PhraseScores as PhraseScores
-    from swvp.evaluation.phrases import evaluate_phrases as evaluate_phrases
-    from swvp.evaluation.phrases import token_accuracy as token_accuracy
     from swvp.evaluation.tags import TagScores as TagScores
     from swvp.evaluation.tags import compare_tags as compare_tags
     from swvp.evaluation.tags import confusion as confusion
@@ -45,7 +45,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "Counts": "swvp.evaluation.counts",
         "Difference": "swvp.evaluation.paired",
         "Group": "swvp.evaluation.tree_scores",
-        "PhraseScores": "swvp.evaluation.phrases",
+        "PhraseScores": "swvp.evaluation.counts",
         "Share": "swvp.evaluation.counts",
         "TagScores": "swvp.evaluation.tags",
         "TreeScores": "swvp.evaluation.tree_scores",
@@ -55,13 +55,13 @@ __all__, __getattr__, __dir__ = lazy_names(
         "compare_tags": "swvp.evaluation.tags",
         "compare_trees": "swvp.evaluation.trees",
         "confusion": "swvp.evaluation.tags",
-        "evaluate_phrases": "swvp.evaluation.phrases",
+        "evaluate_phrases": "swvp.evaluation.counts",
         "evaluate_tags": "swvp.evaluation.tags",
         "evaluate_trees": "swvp.evaluation.trees",
         "holm": "swvp.evaluation.paired",
         "paired_bootstrap": "swvp.evaluation.paired",
         "paired_permutation": "swvp.evaluation.paired",
         "sentence_counts": "swvp.evaluation.tags",
-        "token_accuracy": "swvp.evaluation.phrases",
+        "token_accuracy": "swvp.evaluation.counts",
     },
 )

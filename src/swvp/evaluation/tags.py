@@ -15,9 +15,18 @@ from typing import Any
 import numpy as np
 
 from swvp.errors import InputError, unknown_name
-from swvp.evaluation.counts import Confusion, Counts, Share
+from swvp.evaluation.counts import (
+    Confusion,
+    Counts,
+    Labels,
+    PhraseScores,
+    Share,
+    evaluate_phrases,
+    look_like_phrases,
+    paired,
+    phrases,
+)
 from swvp.evaluation.paired import Comparison, Ints, compare_counts, paired_bootstrap, paired_permutation
-from swvp.evaluation.phrases import Labels, PhraseScores, evaluate_phrases, look_like_phrases, paired, phrases
 from swvp.tables import html_table
 
 __all__ = [

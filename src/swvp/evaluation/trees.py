@@ -24,8 +24,9 @@ from swvp.evaluation.paired import Comparison, compare_counts
 from swvp.evaluation.tree_scores import Attachment, Bools, Group, TreeScores, attachment, groups
 from swvp.features.context import is_punctuation
 from swvp.io.table import Column
-from swvp.parsing.checks import Ints, positions, sizes
-from swvp.parsing.treebank import Treebank
+from swvp.io.tree_checks import positions, sizes
+from swvp.io.treebank import Treebank
+from swvp.types import Ints
 
 __all__ = [
     "TREE_MEASURES",

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from swvp.io.table import read_columns as read_columns
     from swvp.io.table import read_table as read_table
     from swvp.io.table import table_of as table_of
-    from swvp.parsing.treebank import Treebank as Treebank
-    from swvp.parsing.treebank import read_treebank as read_treebank
-    from swvp.parsing.treebank import treebank_of as treebank_of
-    from swvp.parsing.treebank import write_trees as write_trees
+    from swvp.io.treebank import Treebank as Treebank
+    from swvp.io.treebank import read_treebank as read_treebank
+    from swvp.io.treebank import treebank_of as treebank_of
+    from swvp.io.treebank import write_trees as write_trees
 
 __all__, __getattr__, __dir__ = lazy_names(
     __name__,
@@ -29,13 +29,13 @@ __all__, __getattr__, __dir__ = lazy_names(
         "FORMATS": "swvp.io.files",
         "FileFormat": "swvp.io.files",
         "Table": "swvp.io.table",
-        "Treebank": "swvp.parsing.treebank",
+        "Treebank": "swvp.io.treebank",
         "read_columns": "swvp.io.table",
         "read_table": "swvp.io.table",
-        "read_treebank": "swvp.parsing.treebank",
+        "read_treebank": "swvp.io.treebank",
         "register_format": "swvp.io.files",
         "table_of": "swvp.io.table",
-        "treebank_of": "swvp.parsing.treebank",
-        "write_trees": "swvp.parsing.treebank",
+        "treebank_of": "swvp.io.treebank",
+        "write_trees": "swvp.io.treebank",
     },
 )

@@ -99,7 +99,7 @@ class UpdateRule:
     literal : follow Algorithm 1 and the formulas of γ as printed, also without a violation: CSP if the search missed a
         better y, a balanced γ if I^v is empty or has no weight. By default these cases make no update or back off
     parts : for second-order trees: Δφ of a sub-structure is the sum over the parts of its words, gold less predicted,
-        instead of Δφ(x, y, m^J) (see `swvp.structures.tree.second_order.word_parts`)
+        instead of Δφ(x, y, m^J) (see `swvp.structures.tree.second_order.parts`)
     then : (N, rule): this rule for the first N epochs, then the other one
 
     >>> UpdateRule(gamma="wm", approach="aggressive", substructures="segments", step="sqrt").name

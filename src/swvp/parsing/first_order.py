@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from swvp.errors import InputError
 from swvp.features.parser_templates import parse_arc_templates
 from swvp.features.presets import ARC_PRESETS as PRESETS
-from swvp.parsing.probabilities import arc_scores, kernel_model
-from swvp.parsing.pruner import Pruner
+from swvp.io.treebank import Treebank
 from swvp.parsing.tree_model import (
     FeatureWeights,
+    Pruner,
     RankedTree,
     Ranks,
     TreeKind,
@@ -23,17 +23,21 @@ from swvp.parsing.tree_model import (
     seen_arcs,
     sentence_columns,
 )
-from swvp.parsing.treebank import Treebank
 from swvp.structures.tree.decoding.k_best import best_allowed, k_best
-from swvp.structures.tree.encoding import Nodes, encode, tables_of
-from swvp.structures.tree.first_order.distributions import arc_weights, rescued, table_of, tables_begin, weights_from
-from swvp.structures.tree.first_order.features import node_keys
-from swvp.structures.tree.first_order.model import ArcModel, Arcs, Heads, decode, new_model, predict_all
-from swvp.structures.tree.first_order.names import SentenceColumns, feature_names
-from swvp.structures.tree.tag_pruning import Pruned, all_allowed, forbidden, pruned
+from swvp.structures.tree.encoding import Nodes, Pruned, all_allowed, encode, forbidden, pruned, tables_of
+from swvp.structures.tree.first_order.features import SentenceColumns, feature_names, node_keys
+from swvp.structures.tree.first_order.model import ArcModel, Arcs, decode, new_model, predict_all
+from swvp.structures.tree.first_order.probabilities import (
+    arc_weights,
+    rescued,
+    score_all,
+    table_of,
+    tables_begin,
+    weights_from,
+)
 from swvp.tables import WeightTable
 from swvp.training.options import in_shares
-from swvp.types import Floats
+from swvp.types import Floats, Heads
 
 __all__ = ["FirstOrderModel", "contributions"]
 
@@ -249,3 +253,20 @@ def places_above(weights: Floats, least: float) -> list[int]:
     size = np.abs(weights)
     places = np.flatnonzero(size > least)
     return places[np.argsort(-size[places], kind="stable")].tolist()  # type: ignore[no-any-return]
+
+
+def kernel_model(problem: Arcs, weights: FeatureWeights) -> ArcModel:
+    """Return weights as the kernels take them, with buffers for the sentences of a problem."""
+    return new_model(problem, len(weights.w), w=weights.w)._replace(owners=weights.owners)
+
+
+def arc_scores(problem: Arcs, weights: FeatureWeights, n_jobs: int = 1) -> Floats:
+    """Return the scores of the arcs of all sentences, -inf if pruned."""
+    begins = tables_begin(problem)
+    scores = np.empty(begins[-1])
+
+    def score(first: int, end: int) -> None:
+        score_all(problem, kernel_model(problem, weights), first, end, begins, scores)
+
+    in_shares(score, len(begins) - 1, n_jobs)
+    return scores

@@ -18,9 +18,8 @@ from swvp.features.presets import LABEL_TEMPLATES as LABELS
 from swvp.io.model_files import ROWS as ROW_ARRAYS
 from swvp.io.model_files import Memory, by_rows, from_rows, require, strings
 from swvp.io.table import Column
+from swvp.io.treebank import Treebank
 from swvp.learning.rule import UpdateRule
-from swvp.parsing.checks import Heads
-from swvp.parsing.treebank import Treebank
 from swvp.structures.chain.attributes import AttributeChain, new_model, predict_all, take_over
 from swvp.structures.chain.likelihood import distributions
 from swvp.structures.chain.marginals import new_chain_buffers, transitions
@@ -28,7 +27,7 @@ from swvp.structures.operations import refresh
 from swvp.structures.tree.labels import Words, attributes_of, children_of, encode_words, label_tables
 from swvp.training.options import in_shares
 from swvp.training.training import SUMS, Training, Weights, weight_names
-from swvp.types import Floats, Ids, Ints
+from swvp.types import Floats, Heads, Ids, Ints
 
 __all__ = ["DevLabels", "Labeller", "start_batch"]
 

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from swvp.errors import InputError, is_power_of_two, shown
+from swvp.io.treebank import Treebank
 from swvp.learning.perceptron import check_structure
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.parsing.first_order import FirstOrderModel
-from swvp.parsing.pruner import DEFAULT_HEADS, Pruner, check_pruning
 from swvp.parsing.second_order import SecondOrderModel
-from swvp.parsing.tree_model import MOST_WEIGHTS, Ranks, TreeKind, TreeModel
-from swvp.parsing.treebank import Treebank
+from swvp.parsing.tree_model import DEFAULT_HEADS, MOST_WEIGHTS, Pruner, Ranks, TreeKind, TreeModel, check_pruning
 from swvp.structures.exact import GRID, on_grid
 from swvp.training import tune
 from swvp.training.options import TrainingOptions, lines_of

@@ -15,22 +15,21 @@ from numpy.typing import NDArray
 
 from swvp.errors import InputError
 from swvp.io.table import Column
+from swvp.io.treebank import Treebank
 from swvp.learning.perceptron import Epoch, generator
 from swvp.parsing.analysis import ParserAnalysis
-from swvp.parsing.input import Sentences, dev_set_from, treebank_from
 from swvp.parsing.labeller import Labeller, start_batch
 from swvp.parsing.options import ParserOptions, has_one_root, label_rule
 from swvp.parsing.persistence import FittedParts, load_parser, save_parser
-from swvp.parsing.tree import trees_of
+from swvp.parsing.tree import Sentences, dev_set_from, treebank_from, trees_of
 from swvp.parsing.tree_model import NO_HEADS, FeatureWeights, TreeModel
-from swvp.parsing.treebank import Treebank
 from swvp.structures.operations import refresh
-from swvp.structures.tree.encoding import Keys, Nodes, ranks_of
-from swvp.structures.tree.first_order.model import Heads
+from swvp.structures.tree.encoding import Nodes, ranks_of
 from swvp.training.observer import EpochCallback
 from swvp.training.options import not_fitted
 from swvp.training.session import Session, check_resumable
 from swvp.training.training import Training, Watch, Weights
+from swvp.types import Heads, Keys
 
 __all__ = ["Parser"]
 

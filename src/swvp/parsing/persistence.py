@@ -15,10 +15,8 @@ from swvp.io.container import Contents
 from swvp.io.model_files import Format, Memory, filled, load_model, require, save_model, sparse, sparse_names, strings
 from swvp.learning.perceptron import Epoch
 from swvp.parsing.labeller import Labeller
-from swvp.parsing.pruner import Pruner
-from swvp.parsing.tree_model import MOST_WEIGHTS, FeatureWeights, Ranks, TreeModel
-from swvp.structures.tree.encoding import FEW_VALUES
-from swvp.structures.tree.tag_pruning import all_allowed
+from swvp.parsing.tree_model import MOST_WEIGHTS, FeatureWeights, Pruner, Ranks, TreeModel
+from swvp.structures.tree.encoding import FEW_VALUES, all_allowed
 from swvp.training.options import epochs_of, remake, restore_passes, scores_of, stored, stored_passes, temperature_in
 
 __all__ = ["FORMAT", "KIND", "FittedParts", "load_parser", "save_parser"]

@@ -8,11 +8,10 @@ import numpy as np
 
 from swvp.cache import is_on_disk
 from swvp.features.templates import read_templates
+from swvp.io.treebank import Treebank, read_treebank
 from swvp.parsing.options import candidates, has_one_root, margin_note
 from swvp.parsing.parser import Parser
-from swvp.parsing.pruner import Pruner
-from swvp.parsing.tree_model import TreeModel
-from swvp.parsing.treebank import Treebank, read_treebank
+from swvp.parsing.tree_model import Pruner, TreeModel
 from swvp.training.observer import Observer
 from swvp.training.options import best_epoch_text, unseen_labels
 from swvp.training.session import Run, Session

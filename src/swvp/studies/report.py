@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
     from swvp.studies.parsing.settings import ParsingSettings
     from swvp.studies.parsing.study import ParsingResults
-    from swvp.studies.synthetic.settings import SyntheticSettings
-    from swvp.studies.synthetic.study import SyntheticResults
+    from swvp.studies.synthetic.study import SyntheticResults, SyntheticSettings
 
     Settings = SyntheticSettings | ParsingSettings
     Results = SyntheticResults | ParsingResults

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp.errors import InputError
-from swvp.evaluation.phrases import look_like_phrases
+from swvp.evaluation.counts import look_like_phrases
 from swvp.features.encoder import Columns
 from swvp.features.templates import PRESETS, parse_templates
 from swvp.tagging.corpus import Corpus, Labels

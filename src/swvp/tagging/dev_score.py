@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.evaluation.phrases import Counts, look_like_phrases, phrases
+from swvp.evaluation.counts import Counts, look_like_phrases, phrases
 from swvp.tagging.decoder import before_and_after
 from swvp.training.training import Weights
 from swvp.types import Ints

@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swvp.errors import InputError, unknown_name
-from swvp.evaluation.phrases import is_phrase_label
+from swvp.evaluation.counts import is_phrase_label
 from swvp.io.table import CONLLU, Column, Table, read_table
 from swvp.tagging.corpus import Corpus, Labels, column_names, corpus_of_table
 

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 
 from swvp.evaluation.trees import SENTENCE_LENGTHS, arc_lengths, binned, names_of, of_strings
 from swvp.features.context import is_punctuation
+from swvp.io.tree_checks import positions, sizes
+from swvp.io.treebank import Treebank, treebank_of
 from swvp.learning.epoch import COUNTS
-from swvp.parsing.checks import positions, sizes
 from swvp.parsing.options import has_one_root
 from swvp.parsing.parser import Parser
-from swvp.parsing.pruner import DEFAULT_HEADS as MOST_HEADS
-from swvp.parsing.treebank import Treebank, treebank_of
-from swvp.studies.parsing.settings import CONTROL, CSP, REST, ParsingSettings, notation
+from swvp.parsing.tree_model import DEFAULT_HEADS as MOST_HEADS
+from swvp.studies.common.running import CONTROL, CSP
+from swvp.studies.parsing.settings import REST, ParsingSettings, notation
 from swvp.studies.parsing.treebanks import Data
 from swvp.training.training import Progress, Stopped
 

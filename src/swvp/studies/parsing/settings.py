@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from swvp._version import __version__
-from swvp.compiled import fingerprint
 from swvp.errors import InputError, is_power_of_two, unknown_name
 from swvp.features.presets import ARC_PRESETS as PRESETS
 from swvp.features.presets import PART_PRESETS
 from swvp.learning.rule import UpdateRule, as_rule
-from swvp.parsing.pruner import DEFAULT_HEADS as MOST_HEADS
-from swvp.parsing.pruner import check_pruning
+from swvp.parsing.tree_model import DEFAULT_HEADS as MOST_HEADS
+from swvp.parsing.tree_model import check_pruning
+from swvp.studies.common.running import CONTROL, CSP, check_settings, csp_first, settings_header, settings_in
 from swvp.studies.parsing.treebanks import MOST_DEV, Source
 
 __all__ = [
-    "CONTROL",
-    "CSP",
     "DEFAULT_RULES",
     "PAPER",
     "QUICK",
@@ -32,8 +28,6 @@ __all__ = [
     "protocol",
 ]
 
-CSP = "csp"
-CONTROL = "csp-orders"
 REST = "csp-rest"
 DEFAULT_RULES = (
     CSP,
@@ -190,9 +184,7 @@ class ParsingSettings:
     def __post_init__(self) -> None:
         if not self.treebanks:
             raise InputError("no treebank is given")
-        for name, values in (("orders", self.orders), ("rules", self.rules), ("betas", self.betas)):
-            if not values or len(set(values)) < len(values):
-                raise InputError(f"{name} must be one or more, each once, not '{','.join(map(str, values))}'")
+        check_settings(self, "orders", "rules", "betas")
         if not set(self.orders) <= {1, 2}:
             raise InputError(f"orders must be 1, 2 or both, not '{','.join(map(str, self.orders))}'")
         for name in ("epochs", "sentences", "dev_sentences"):
@@ -204,8 +196,6 @@ class ParsingSettings:
         check_pruning(self.most_heads, self.prune_threshold)
         if not is_power_of_two(self.hashed):
             raise InputError(f"hashed must be a power of 2, not {self.hashed}")
-        if not 0 <= self.seed < 2**63:
-            raise InputError(f"seed must be a whole number from 0 to 2^63 - 1, not {self.seed}")
         object.__setattr__(self, "rules", checked_rules(self.rules, self.betas, self.orders))
         object.__setattr__(self, "betas", tuple(sorted(self.betas)))
 
@@ -224,19 +214,14 @@ class ParsingSettings:
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings and the version of the program, ready for JSON."""
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        lists = {k: list(v) if isinstance(v, tuple) else v for k, v in fields.items()}
-        lists["treebanks"] = [source.to_json() for source in self.treebanks]
-        code = fingerprint("parsing", "training", "studies")[:16]
-        return {"study": "parsing", "version": __version__, "code": code, **lists}
+        header = settings_header("parsing", self, "parsing", "training", "studies")
+        return header | {"treebanks": [source.to_json() for source in self.treebanks]}
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> ParsingSettings:
         """Return the settings that `to_json` wrote; the files of the treebanks have no folders."""
-        known = {field.name for field in dataclasses.fields(cls)}
-        values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items() if k in known}
-        values["treebanks"] = tuple(map(Source.from_json, fields["treebanks"]))
-        return cls(**values)
+        treebanks = tuple(map(Source.from_json, fields["treebanks"]))
+        return cls(**settings_in(fields, cls) | {"treebanks": treebanks})
 
 
 def check_features(features: tuple[str, ...], orders: tuple[int, ...]) -> None:
@@ -259,10 +244,7 @@ def checked_rules(rules: tuple[str, ...], betas: tuple[float, ...], orders: tupl
         for beta in betas:
             if rule.rule(beta).k_best > 1 and 2 in orders:
                 raise InputError(f"rule '{rule.name}' is for first order: leave it out, or study --orders 1")
-    names = [rule.text for rule in notations]
-    if len(set(names)) < len(names):
-        raise InputError(f"rules must be different, not '{','.join(rules)}'")
-    return CSP, *(rule for rule in names if rule != CSP)
+    return csp_first([rule.text for rule in notations], rules)
 
 
 def protocol(*, paper: bool = False, quick: bool = False, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,10 +17,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from swvp.studies.common.journal import Journal
-from swvp.studies.common.running import Progress, check_jobs, finish, no_progress
+from swvp.studies.common.running import CONTROL, Journal, Progress, check_jobs, finish, no_progress
 from swvp.studies.parsing.runs import ParserOptions, Run, Training, train_once
-from swvp.studies.parsing.settings import CONTROL, REST, ParsingSettings, notation
+from swvp.studies.parsing.settings import REST, ParsingSettings, notation
 from swvp.studies.parsing.treebanks import Data, read_data
 
 __all__ = ["ParsingResults", "TreebankSizes", "run_parsing", "trainings"]

@@ -9,10 +9,20 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from swvp.evaluation.paired import Difference
-from swvp.studies.common.tables import Cell, Column, page_cells
-from swvp.studies.common.words import NONE, SIGNIFICANT, p_text, percent, percent_text, signed
+from swvp.studies.common.running import CSP
+from swvp.studies.common.tables import (
+    NONE,
+    SIGNIFICANT,
+    Cell,
+    Column,
+    listed,
+    p_text,
+    page_cells,
+    percent,
+    percent_text,
+    signed,
+)
 from swvp.studies.parsing.runs import Run
-from swvp.studies.parsing.settings import CSP
 from swvp.studies.parsing.summary import (
     COLUMNS,
     COMPARISONS,
@@ -21,9 +31,9 @@ from swvp.studies.parsing.summary import (
     TreebankSummary,
     rate,
 )
-from swvp.studies.parsing.words import ORDERS
 
 __all__ = [
+    "ORDERS",
     "RULE_COLUMNS",
     "TEST_COLUMNS",
     "Comparison",
@@ -36,9 +46,12 @@ __all__ = [
     "gain_table",
     "rule_columns",
     "rule_table",
+    "same_model",
     "score_rows",
     "score_tables",
 ]
+
+ORDERS = {1: "First", 2: "Second"}
 
 UPPER_BOUND = "test"
 """The column that is never bold: β is chosen on the test set."""
@@ -323,3 +336,14 @@ def gain_table(summary: OrderSummary) -> list[GainRow]:
             cells.append(GainCell(text, "" if run.beta is None else f"β {run.beta:g}"))
         rows.append(GainRow(rule.name, cells, style_of(rule)))
     return rows
+
+
+def same_model(treebanks: Sequence[TreebankSummary]) -> str:
+    """Say on which treebanks the best SWVP rule and the best rival are the same model."""
+    names = []
+    for treebank in treebanks:
+        best, rival = treebank.runs["best"], treebank.runs["rival"]
+        assert best is not None
+        assert rival is not None
+        names.append(f"{treebank.treebank} ({best.name} and {rival.name})")
+    return f"The same model under two names on {listed(names)}: there the sub-structures change nothing."

@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from swvp.studies.common.tables import Cell, new_table, styled_text, terminal_cells
-from swvp.studies.common.words import percent_text
+from swvp.studies.common.running import CONTROL
+from swvp.studies.common.tables import Cell, new_table, percent_text, styled_text, terminal_cells
 from swvp.studies.parsing.runs import Run
-from swvp.studies.parsing.settings import CONTROL, REST
+from swvp.studies.parsing.settings import REST
 from swvp.studies.parsing.summary import (
     COLUMNS,
     COMPARISONS,
@@ -21,16 +21,17 @@ from swvp.studies.parsing.summary import (
     TreebankSummary,
 )
 from swvp.studies.parsing.tables import (
+    ORDERS,
     TEST_COLUMNS,
     Comparison,
     PageRow,
     comparison,
     comparisons,
     rule_columns,
+    same_model,
     score_rows,
     score_tables,
 )
-from swvp.studies.parsing.words import ORDERS, same_model
 
 __all__ = ["print_tables"]
 

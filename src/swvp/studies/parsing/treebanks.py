@@ -13,7 +13,7 @@ import numpy as np
 
 from swvp.errors import InputError
 from swvp.io.files import read_bytes
-from swvp.parsing.treebank import Treebank, read_treebank
+from swvp.io.treebank import Treebank, read_treebank
 
 __all__ = ["MOST_DEV", "PARTS", "Data", "Source", "find_treebanks", "read_data"]
 

@@ -1,25 +1,44 @@
-"""The HTML report of the synthetic study: one self-contained page."""
+"""The HTML report of the synthetic study: one self-contained page, with one Matplotlib figure per setup."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
 
-from swvp.studies.common.figures import looks
-from swvp.studies.common.page import PageFigure, Picture, command, key, plain, template, unbroken, uri
-from swvp.studies.common.words import counted, percent_text, signed
-from swvp.studies.synthetic import plots
-from swvp.studies.synthetic.settings import CONTROL, SETUPS
-from swvp.studies.synthetic.study import DatasetResult, SyntheticResults
-from swvp.studies.synthetic.summary import SIGNIFICANCE_TEST, SetupSummary
+from swvp.studies.common.page import (
+    DEV,
+    GREY,
+    WIDTH,
+    Look,
+    PageFigure,
+    Picture,
+    command,
+    draw_by_beta,
+    key,
+    looks,
+    plain,
+    short,
+    styled,
+    template,
+    unbroken,
+    uri,
+)
+from swvp.studies.common.running import CONTROL
+from swvp.studies.common.tables import between, counted, percent_text, signed
+from swvp.studies.synthetic.study import SETUPS, WEIGHTS, DatasetResult, Run, SyntheticResults
+from swvp.studies.synthetic.summary import SIGNIFICANCE_TEST, SetupSummary, std
 from swvp.studies.synthetic.tables import OURS, THEIRS, Spread, page_table, with_std
-from swvp.studies.synthetic.words import CHOICES, has_beta, is_tuned, notes, rule_name, words
+from swvp.studies.synthetic.words import CHOICES, has_beta, is_tuned, notes, outside, rule_name, words
 
-__all__ = ["render_synthetic"]
+__all__ = ["KEYS", "accuracies", "beta_curves", "learning_curves", "rates", "render_synthetic"]
 
 
 def render_synthetic(results: SyntheticResults, summaries: Sequence[SetupSummary]) -> str:
@@ -57,13 +76,13 @@ def figures(results: SyntheticResults, summaries: Sequence[SetupSummary]) -> Ite
     look = looks(results.settings.names)
     keys = {rule: key(rule, color=colour, marker=marker) for rule, (colour, marker) in look.items()}
     rules = [picture for rule, picture in keys.items() if rule != CONTROL]
-    lines = {name: key(name, **line) for name, line in plots.KEYS.items()}
+    lines = {name: key(name, **line) for name, line in KEYS.items()}
     kinds = [lines[name] for name in ("last weights", "averaged weights", "paper", "ceiling")]
     drawn: dict[str, tuple[list[Picture], Callable[[SetupSummary], Figure]]] = {
-        "accuracy": (kinds, plots.accuracies),
-        "beta": ([*rules, lines["test"], lines["dev"]], partial(plots.beta_curves, results)),
-        "learning": ([*keys.values(), lines["ceiling"]], partial(plots.learning_curves, results)),
-        "rates": (rules[1:], partial(plots.rates, results)),
+        "accuracy": (kinds, accuracies),
+        "beta": ([*rules, lines["test"], lines["dev"]], partial(beta_curves, results)),
+        "learning": ([*keys.values(), lines["ceiling"]], partial(learning_curves, results)),
+        "rates": (rules[1:], partial(rates, results)),
     }
     if not has_beta(results):
         del drawn["beta"], drawn["rates"]
@@ -120,3 +139,149 @@ def hmms(datasets: Sequence[DatasetResult]) -> list[SharedHMM]:
         else:
             shared.append(hmm)
     return shared
+
+
+# ---------------------------------------------------------------- figures
+
+KEYS: dict[str, dict[str, Any]] = {
+    "last weights": {"color": "black", "marker": "o"},
+    "averaged weights": {"color": "black", "marker": "o", "markerfacecolor": "white"},
+    "paper": {"color": GREY, "marker": "x", "linestyle": "none", "markeredgewidth": 1.4},
+    "ceiling": {"color": GREY, "linestyle": "dotted", "linewidth": 1.4},
+    "test": {"color": "black"},
+    "dev": {"color": "black", "linestyle": DEV},
+}
+"""The entries of legends that are not rules."""
+
+
+@styled
+def accuracies(summary: SetupSummary) -> Figure:
+    """Draw a row per rule: last weights (filled) and averaged (open), ± std; the paper's number; the ceiling."""
+    rules = summary.rules
+    look = looks([rule.rule for rule in rules])
+    far = outside(summary)
+    figure = Figure(figsize=(WIDTH, (1.35 if far else 1.15) + 0.4 * len(rules)))
+    axes = figure.subplots()
+    for row, rule in enumerate(rules):
+        colour, marker = look[rule.rule]
+        for tuned, shift, fill in ((rule.last, -0.13, colour), (rule.averaged, 0.13, "white")):
+            axes.errorbar(
+                [100 * tuned.mean],
+                [row + shift],
+                xerr=[100 * tuned.std],
+                color=colour,
+                marker=marker,
+                markersize=5,
+                markerfacecolor=fill,
+                capsize=2,
+                elinewidth=1,
+            )
+        if rule.paper is not None and rule.rule not in far:
+            axes.plot([rule.paper.mean], [row - 0.13], color=GREY, marker="x", markersize=5.5, markeredgewidth=1.4)
+    axes.axvline(100 * summary.ceiling, color=GREY, linestyle="dotted", linewidth=1.4)
+    axes.set_yticks(range(len(rules)), [short(rule.rule) for rule in rules])
+    axes.set_ylim(len(rules) - 0.5, -0.5)
+    axes.grid(visible=False, axis="y")
+    axes.set_title(f"Setup {summary.setup}, ceiling {100 * summary.ceiling:.1f}")
+    axes.set_xlabel("test accuracy (%)")
+    if far:
+        text = f"Paper: {between(far.values())}, outside this range"
+        figure.supxlabel(text, fontsize=8, color=GREY, style="italic")
+    return figure
+
+
+@styled
+def beta_curves(results: SyntheticResults, summary: SetupSummary) -> Figure:
+    """Draw accuracy by β, mean over the datasets: test solid, dev dashed; rules without β are horizontal lines."""
+    figure, panels = stacked(summary, [f"{kind} weights" for kind in WEIGHTS])
+    for axes, kind in zip(panels, WEIGHTS, strict=True):
+        errors = []
+        for look, groups in rules_by_beta(results, summary):
+            for part, line in (("dev", DEV), ("test", "solid")):
+                values = {beta: finals(runs, kind, part).mean() for beta, runs in groups.items()}
+                draw_by_beta(axes, values, look, linestyle=line, marked=part == "test")
+            errors += [std(list(finals(runs, kind, "test"))) / len(runs) ** 0.5 for runs in groups.values()]
+        if summary.datasets > 1:
+            axes.set_title(f"s.e. ± {np.median(errors):.1f}", loc="right", fontweight="normal", color=GREY)
+        axes.set_ylabel("accuracy (%)")
+    beta_axis(results, panels)
+    return figure
+
+
+@styled
+def learning_curves(results: SyntheticResults, summary: SetupSummary) -> Figure:
+    """Draw the test accuracy of the chosen runs by epoch, mean over the datasets; a converged run stays level."""
+    figure, panels = stacked(summary, [f"{kind} weights" for kind in WEIGHTS])
+    look = looks([rule.rule for rule in summary.rules])
+    for axes, kind in zip(panels, WEIGHTS, strict=True):
+        tests = {
+            rule: [run.accuracy[f"{kind}_test"] for run in results.chosen(summary.setup, rule, kind)] for rule in look
+        }
+        epochs = max(len(curve) for curves in tests.values() for curve in curves)
+        for rule, (colour, marker) in look.items():
+            full = [[*curve, *[curve[-1]] * (epochs - len(curve))] for curve in tests[rule]]
+            mean = 100 * np.mean(full, axis=0)
+            axes.plot(range(1, epochs + 1), mean, color=colour, marker=marker, markersize=3.5)
+        axes.axhline(100 * summary.ceiling, color=GREY, linestyle="dotted", linewidth=1.4)
+        axes.set_xlim(0.6, epochs + 0.4)
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=10, integer=True, min_n_ticks=1))
+        axes.set_ylabel("test accuracy (%)")
+    panels[-1].set_xlabel("epoch")
+    return figure
+
+
+@styled
+def rates(results: SyntheticResults, summary: SetupSummary) -> Figure:
+    """Draw the shares of updates that backed off to CSP, and that failed γ condition (2), by β."""
+    figure, panels = stacked(summary, ["back-off", "condition (2) failed"])
+    for axes, count in zip(panels, ("back_offs", "condition_2_failures"), strict=True):
+        for look, groups in rules_by_beta(results, summary)[1:]:
+            values = {beta: share(runs, count) for beta, runs in groups.items()}
+            draw_by_beta(axes, values, look, linestyle="solid", marked=True)
+        top = max(1.0, axes.dataLim.y1)
+        axes.set_ylim(-0.04 * top, 1.08 * top)
+        axes.set_ylabel("% of updates")
+    beta_axis(results, panels)
+    return figure
+
+
+def stacked(summary: SetupSummary, titles: Sequence[str]) -> tuple[Figure, Sequence[Axes]]:
+    figure = Figure(figsize=(WIDTH, 4.6))
+    panels: Sequence[Axes] = list(figure.subplots(len(titles), 1, sharex=True))
+    for axes, title in zip(panels, titles, strict=True):
+        axes.set_title(f"Setup {summary.setup}, {title}")
+    return figure, panels
+
+
+def rules_by_beta(results: SyntheticResults, summary: SetupSummary) -> list[tuple[Look, dict[float | None, list[Run]]]]:
+    """Return the look of each rule, CSP first and without the control, and its runs by β, the smallest first."""
+    rules = []
+    for rule, look in looks([rule.rule for rule in summary.rules]).items():
+        groups: dict[float | None, list[Run]] = {}
+        for run in results.of(summary.setup, rule):
+            groups.setdefault(run.beta, []).append(run)
+        if rule != CONTROL:
+            rules.append((look, dict(sorted(groups.items(), key=lambda group: group[0] or 0.0))))
+    return rules
+
+
+def finals(runs: Sequence[Run], kind: str, part: str) -> NDArray[np.float64]:
+    """Return the accuracies after the last epoch, in percent."""
+    return 100 * np.array([run.final(kind, part) for run in runs])
+
+
+def share(runs: Sequence[Run], count: str) -> float:
+    """Return a count in percent of the updates of all epochs."""
+    counted, updates = (sum(run.total(key) for run in runs) for key in (count, "updates"))
+    return float(100 * counted / max(updates, 1))
+
+
+def beta_axis(results: SyntheticResults, panels: Sequence[Axes]) -> None:
+    betas = sorted(results.settings.betas)
+    margin = 0.04 * (betas[-1] - betas[0]) or 0.5
+    panels[-1].set_xlim(betas[0] - margin, betas[-1] + margin)
+    if min(np.diff(betas), default=np.inf) > margin:
+        panels[-1].set_xticks(betas, [f"{beta:g}" for beta in betas])
+    else:  # the labels would overlap
+        panels[-1].xaxis.set_major_locator(MaxNLocator(nbins=6))
+    panels[-1].set_xlabel("β")

@@ -9,10 +9,20 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
-from swvp.studies.common.tables import Cell, Column, new_table, page_cells, styled_text, terminal_cells
-from swvp.studies.common.words import counted, p_text, percent, percent_text
-from swvp.studies.synthetic.settings import CONTROL, SETUPS
-from swvp.studies.synthetic.study import WEIGHTS
+from swvp.studies.common.running import CONTROL
+from swvp.studies.common.tables import (
+    Cell,
+    Column,
+    counted,
+    new_table,
+    p_text,
+    page_cells,
+    percent,
+    percent_text,
+    styled_text,
+    terminal_cells,
+)
+from swvp.studies.synthetic.study import SETUPS, WEIGHTS
 from swvp.studies.synthetic.summary import SIGNIFICANCE_TEST, PaperScores, RuleSummary, SetupSummary, Tuned
 
 __all__ = ["OURS", "THEIRS", "PageRow", "page_table", "print_tables", "with_std"]

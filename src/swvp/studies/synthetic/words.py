@@ -7,7 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from swvp.studies.common.words import (
+from swvp.studies.common.running import CONTROL
+from swvp.studies.common.tables import (
     SIGNIFICANT,
     between,
     counted,
@@ -16,8 +17,7 @@ from swvp.studies.common.words import (
     percent_text,
     points,
 )
-from swvp.studies.synthetic.settings import CONTROL, SyntheticSettings
-from swvp.studies.synthetic.study import WEIGHTS, Run, SyntheticResults
+from swvp.studies.synthetic.study import WEIGHTS, Run, SyntheticResults, SyntheticSettings
 from swvp.studies.synthetic.summary import SetupSummary, Tuned
 
 __all__ = ["CHOICES", "convergence", "has_beta", "is_tuned", "notes", "outside", "rule_name", "words"]

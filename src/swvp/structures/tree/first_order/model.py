@@ -25,11 +25,9 @@ from swvp.structures.exact import averaged
 from swvp.structures.tree.decoding.chu_liu_edmonds import chu_liu_edmonds
 from swvp.structures.tree.decoding.eisner import eisner
 from swvp.structures.tree.decoding.k_best import k_best
-from swvp.structures.tree.encoding import Nodes, Tables
+from swvp.structures.tree.encoding import Nodes, Tables, all_allowed
 from swvp.structures.tree.first_order.features import FREE, ArcBuffers, arc_keys, new_arc_buffers, place, score_sentence
-from swvp.structures.tree.tag_pruning import all_allowed
-from swvp.types import Floats, Ints, Keys
-from swvp.types import Heads as Heads
+from swvp.types import Floats, Heads, Ints, Keys
 
 
 class Arcs(NamedTuple):

@@ -3,7 +3,7 @@
 As in `first_order.model`, position k of the label is the head of word k + 1. A mixed assignment changes heads, and
 with each head the parts that contain it: the siblings at the old and at the new head, and the grandparent parts above
 and below. m^J has its parts whether or not it is a tree, so w·Δφ(x, y, m^J) is the difference of two sums. A model for
-rules with `parts` uses the parts of words instead (`swvp.structures.tree.second_order.word_parts`).
+rules with `parts` uses the parts of words instead (`swvp.structures.tree.second_order.parts`).
 
 The `candidates` are the heads that words may have; during training the gold heads are among them.
 """
@@ -22,7 +22,7 @@ from swvp.structures.tree.decoding.dual_decomposition import (
     new_dual_buffers,
     rounds_for,
 )
-from swvp.structures.tree.decoding.second_order_eisner import ProjectiveBuffers, best_projective, new_projective_buffers
+from swvp.structures.tree.decoding.eisner import ProjectiveBuffers, best_projective, new_projective_buffers
 from swvp.structures.tree.encoding import Nodes
 from swvp.structures.tree.first_order import model as arcs
 from swvp.structures.tree.first_order.features import arc_keys, place
@@ -35,8 +35,16 @@ from swvp.structures.tree.second_order.features import (
     score_parts,
     sibling_keys,
 )
-from swvp.structures.tree.second_order.parts import Candidates, grandparent, score_heads, siblings
-from swvp.structures.tree.second_order.word_parts import WordParts, add_word_parts, new_word_parts, word_part_margins
+from swvp.structures.tree.second_order.parts import (
+    Candidates,
+    WordParts,
+    add_word_parts,
+    grandparent,
+    new_word_parts,
+    score_heads,
+    siblings,
+    word_part_margins,
+)
 from swvp.types import Floats, Heads, Ints, Keys
 
 __all__ = ["PartModel", "SecondOrder", "new_part_model", "part_weights", "predict_parts", "score_all_parts"]

@@ -17,9 +17,19 @@ from numpy.typing import NDArray
 
 from swvp.errors import InputError
 from swvp.io.table import CONLLU, Column, Table, read_table
-from swvp.parsing.checks import Heads, Ints, check_ids, check_ranges, check_trees, heads_of
-from swvp.parsing.tokens import EMPTY, as_columns, as_heads, as_labels, offsets_of
-from swvp.structures.tree.projective import non_projective_arcs
+from swvp.io.tree_checks import (
+    EMPTY,
+    as_columns,
+    as_heads,
+    as_labels,
+    check_ids,
+    check_ranges,
+    check_trees,
+    heads_of,
+    non_projective_arcs,
+    offsets_of,
+)
+from swvp.types import Heads, Ints
 
 __all__ = ["Treebank", "read_treebank", "treebank_of", "treebank_of_table", "write_trees"]
 
@@ -195,7 +205,7 @@ class Treebank:
         ndarray of bool
             For each word, whether the arc from its head is non-projective.
         """
-        return non_projective_arcs(self.trees, self.offsets)  # type: ignore[no-any-return]
+        return non_projective_arcs(self.trees, self.offsets)
 
     def nonprojective_trees(self) -> int:
         """Return the number of trees with a non-projective arc.

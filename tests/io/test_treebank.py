@@ -8,7 +8,7 @@ import pytest
 
 from swvp.errors import InputError
 from swvp.io.table import Column, read_table
-from swvp.parsing.treebank import Treebank, read_treebank, treebank_of, write_trees
+from swvp.io.treebank import Treebank, read_treebank, treebank_of, write_trees
 
 CONLLU = (
     "# text = Vámonos al mar\n"
