@@ -143,7 +143,8 @@ def main() -> None:
                 rule = f"{rule}: {chosen['rule']} β={chosen['beta']:g}" if rule == TUNED else rule
                 p = ""
                 if base is not None:
-                    p = f"{compare_tags(gold, base, first, measure='f1' if phrases else 'accuracy').permutation_p:16.3f}"
+                    measure = "f1" if phrases else "accuracy"
+                    p = f"{compare_tags(gold, base, first, measure=measure).permutation_p:16.3f}"
                 base = first if rule == "csp" else base
                 dev, test = scores.mean(axis=0)
                 print(f"{rule:40}{dev:8.2f}{test:8.2f}{scores[:, 1].std():6.2f}{seconds:8.1f}{p}", flush=True)
