@@ -10,7 +10,7 @@ import pytest
 
 from helpers.texts import COLUMNS, CONLLU, noisy
 from swvp.estimators import SequenceTagger
-from swvp.features import PRESETS
+from swvp.features import FUNCTIONS, PRESETS
 from swvp.io import files
 
 STRANGE = "-DOCSTART- -X- O\r\n\r\nthe  DT B-NP\r\ndog NN I-NP \r\nbarks\tVB B-VP\n\n \n\n Bo NNP B-NP\n# # B-VP"
@@ -333,3 +333,17 @@ def test_labels_that_make_two_columns_are_refused(refused):
     assert refused("predict", "blank", "in.txt") == (
         "the label 'N P' cannot be written into a column: it is empty or has blanks in it"
     )
+
+
+FIRST_LETTER = 'from swvp.features import register_function\nregister_function("first", lambda string: string[:1])\n'
+
+
+def test_a_model_with_a_function_of_the_user_s_predicts_with_load_only(trained, fine, refused):
+    Path("mine.py").write_text(FIRST_LETTER)
+    Path("mine.txt").write_text("word[0]\nfirst(word[0])\n")
+    trained(COLUMNS, "--features", "mine.txt", "--load", "mine.py")
+    for arguments in (["predict", "model", "train.txt"], ["inspect", "model"]):
+        FUNCTIONS.pop("first")  # as in a new process
+        assert "first" in refused(*arguments)
+        assert fine(*arguments, "--load", "mine.py")[0]
+    FUNCTIONS.pop("first")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swvp.cli.options import MAX_BYTES, Encoding, MaxBytes, NotProse, takes_options
+from swvp.cli.options import MAX_BYTES, Encoding, LoadExtensions, MaxBytes, NotProse, load_python, takes_options
 from swvp.cli.terminal import print_message
 from swvp.errors import InputError, unknown_name
 
@@ -87,6 +87,7 @@ class EvaluateOptions:
     encoding: Encoding = "utf-8"
     max_bytes: MaxBytes = MAX_BYTES
     not_prose: NotProse = False
+    load: LoadExtensions = None
 
 
 @takes_options
@@ -108,6 +109,8 @@ def evaluate(given: EvaluateOptions) -> None:
     if given.samples < 1:
         raise InputError(f"samples must be at least 1, not {given.samples}")
     check_encoding(given.encoding)
+    if given.load is not None:
+        load_python(given.load)
     if given.trees:
         labels = {
             "--column": given.column,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swvp.cli.options import MAX_BYTES, Encoding, MaxBytes
+from swvp.cli.options import MAX_BYTES, Encoding, LoadExtensions, MaxBytes, load_python
 from swvp.cli.terminal import print_message
 from swvp.errors import InputError
 
@@ -66,6 +66,7 @@ def inspect(
     encoding: Encoding = "utf-8",
     conllu: Annotated[bool, typer.Option("--conllu", help="The file of --explain is CoNLL-U.")] = False,
     max_bytes: MaxBytes = MAX_BYTES,
+    load: LoadExtensions = None,
 ) -> None:
     """Show what a model contains, or explain a prediction.
 
@@ -77,6 +78,8 @@ def inspect(
 
     if sentence is not None and explain is not None:
         raise InputError("--sentence and --explain exclude each other")
+    if load is not None:
+        load_python(load)
     console = new_console()
     loaded = load_model(model)
     if isinstance(loaded, Parser):

@@ -30,6 +30,7 @@ __all__ = [
     "Command",
     "Encoding",
     "Load",
+    "LoadExtensions",
     "MaxBytes",
     "NotProse",
     "floats",
@@ -66,6 +67,11 @@ NotProse = Annotated[
 Load = Annotated[
     Path | None,
     typer.Option(help="Python file to run first; it may register a γ or a JJ (family of sub-structures)."),
+]
+
+LoadExtensions = Annotated[
+    Path | None,
+    typer.Option("--load", help="Python file to run first; it may register a template function or a file format."),
 ]
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from swvp.cli.options import MAX_BYTES, Encoding, MaxBytes, NotProse
+from swvp.cli.options import MAX_BYTES, Encoding, LoadExtensions, MaxBytes, NotProse, load_python
 from swvp.cli.terminal import print_message
 from swvp.errors import InputError
 
@@ -49,6 +49,7 @@ def predict(
     max_bytes: MaxBytes = MAX_BYTES,
     not_prose: NotProse = False,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Number of threads.")] = 1,
+    load: LoadExtensions = None,
 ) -> None:
     """Predict labels with a tagger, trees with a parser, or both in turn.
 
@@ -62,6 +63,8 @@ def predict(
     if len(files) != (1 if models else 2):
         needed = "INPUT, as the models are given with --model" if models else "MODEL and INPUT, or INPUT and --model"
         raise InputError(f"{len(files)} files: give {needed}")
+    if load is not None:
+        load_python(load)
     loaded = load_models(models or [Path(files[0])], jobs)
     content = predict_file(
         loaded, files[-1], encoding=encoding, conllu=conllu, check_prose=not not_prose, note=print_message

@@ -7,6 +7,7 @@ characters in all texts.
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 import os
@@ -15,13 +16,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from rich.console import Console, ConsoleOptions, RenderableType
-from rich.segment import Segment
-
 from swvp.errors import STEERING, InputError, escaped, one_line
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
+    from rich.console import Console
 
 __all__ = ["guard_streams", "new_console", "print_message", "write_json"]
 
@@ -100,30 +99,36 @@ def print_message(message: str) -> None:
 OURS = "\n\u2068\u2069"  # line feeds, and the marks around right-to-left words of drawn trees
 
 
-class EscapingConsole(Console):
-    """A console that escapes control characters of the terminal in all texts."""
+@functools.cache
+def escaping_console() -> type[Console]:
+    """The class of consoles that escape control characters in all texts; made here, because rich is slow to import."""
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
 
-    def print(self, *objects: Any, **options: Any) -> None:
-        """Print; a text on standard error becomes one line."""
+    class EscapingConsole(Console):
+        def print(self, *objects: Any, **options: Any) -> None:
+            """Print; a text on standard error becomes one line."""
 
-        def shown(item: Any) -> Any:
-            if not isinstance(item, str):
-                return item
-            return one_line(item) if self.stderr else escaped(item, keep=OURS)
+            def shown(item: Any) -> Any:
+                if not isinstance(item, str):
+                    return item
+                return one_line(item) if self.stderr else escaped(item, keep=OURS)
 
-        super().print(*map(shown, objects), **options)
+            super().print(*map(shown, objects), **options)
 
-    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        for segment in super().render(renderable, options):
-            if segment.control or not STEERING.search(segment.text):
-                yield segment
-            else:
-                yield Segment(escaped(segment.text, keep=OURS), segment.style)
+        def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+            for segment in super().render(renderable, options):
+                if segment.control or not STEERING.search(segment.text):
+                    yield segment
+                else:
+                    yield Segment(escaped(segment.text, keep=OURS), segment.style)
+
+    return EscapingConsole
 
 
 def new_console(*, stderr: bool = False, width: int = 1000) -> Console:
     """A console on standard output or standard error; `width` is its width where there is no terminal."""
-    console = EscapingConsole(stderr=stderr, markup=False, highlight=False, emoji=False)
+    console = escaping_console()(stderr=stderr, markup=False, highlight=False, emoji=False)
     if not console.is_terminal:
         console.width = width
     return console

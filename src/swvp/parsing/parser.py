@@ -205,7 +205,7 @@ class Parser(ParserOptions, ParserAnalysis):
         self
         """
         self._use_weights(training.result(), training)
-        self._take_passes(training)
+        self._take_history(training)
         self._training = self._label_training = None
         return self
 

@@ -17,7 +17,7 @@ from swvp.learning.perceptron import Epoch
 from swvp.parsing.labeller import Labeller
 from swvp.parsing.tree_model import MOST_WEIGHTS, FeatureWeights, Pruner, Ranks, TreeModel
 from swvp.structures.tree.encoding import FEW_VALUES, all_allowed
-from swvp.training.options import epochs_of, remake, restore_passes, scores_of, stored, stored_passes, temperature_in
+from swvp.training.options import epochs_of, remake, scores_of, stored, stored_history, temperature_in
 
 __all__ = ["FORMAT", "KIND", "FittedParts", "load_parser", "save_parser"]
 
@@ -68,7 +68,7 @@ def save_parser(parser: Any, path: Path) -> None:
         "swvp": __version__,
         "options": stored(parser.options()),
         "one_root": parser.has_one_root,
-        **stored_passes(parser),
+        **stored_history(parser),
         "templates": [template.text for template in model.templates],
         "ranks": {name: list(model.ranks[name]) for name in FEW_VALUES},
         "size": len(parser.coef_),
@@ -111,7 +111,7 @@ def rebuild(contents: Contents, memory: Memory, make: Callable[..., Any]) -> Any
     """Return the parser of a model file; raise an error if its parts do not fit together."""
     meta, arrays = contents.meta, contents.arrays
     parser = remake(make, meta["options"])
-    restore_passes(parser, meta)
+    parser._restore_history(meta)
     require(parser.one_root is not None or type(meta["one_root"]) is bool, "kind of trees")
     require(type(parser.prune) is bool, "order")
     require(type(meta["exact"]) is bool, "kind of weights")

@@ -40,12 +40,10 @@ __all__ = [
     "lowest_loss",
     "not_fitted",
     "remake",
-    "restore_passes",
     "scores_of",
     "shares",
     "stored",
     "stored_history",
-    "stored_passes",
     "temperature_in",
     "unseen_labels",
 ]
@@ -134,8 +132,6 @@ class TrainingOptions:
         self.dev_scores_ = training.scores
         self.best_epoch_ = training.best_epoch
 
-    _take_passes = _take_history
-
     def _restore_history(self, meta: dict[str, Any]) -> None:
         """Take the history, the dev scores and the best epoch of a model file, which must be consistent."""
         self.history_ = epochs_of(meta["history"])
@@ -175,14 +171,6 @@ def stored_history(learner: TrainingOptions) -> dict[str, Any]:
         "dev_scores": learner.dev_scores_,
         "best_epoch": learner.best_epoch_,
     }
-
-
-stored_passes = stored_history
-
-
-def restore_passes(learner: TrainingOptions, meta: dict[str, Any]) -> None:
-    """Take the history of a model file."""
-    learner._restore_history(meta)
 
 
 def epochs_of(history: Any) -> list[Epoch]:
