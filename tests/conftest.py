@@ -4,6 +4,7 @@ import io
 import sys
 from pathlib import Path
 
+import numba
 import pytest
 
 from fuzz import todays_seed
@@ -42,8 +43,12 @@ def pytest_cmdline_main(config):
         option.loadscopereorder = False  # files start in the order of collection
 
 
-def pytest_collection_modifyitems(items):
-    """Start the files that take longest first, so that no process waits for them in the end."""
+def pytest_collection_modifyitems(config, items):
+    """Leave tests marked without_jit to test_without_jit.py; start the files that take longest first."""
+    if not numba.config.DISABLE_JIT:
+        left_out = [item for item in items if item.get_closest_marker("without_jit")]
+        items[:] = [item for item in items if not item.get_closest_marker("without_jit")]
+        config.hook.pytest_deselected(items=left_out)
     folder = Path(__file__).parent
     ranks = {folder / name: rank for rank, name in enumerate(FIRST)}
     items.sort(key=lambda item: ranks.get(item.path, len(ranks)))

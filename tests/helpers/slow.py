@@ -2,6 +2,17 @@
 
 import pytest
 
+without_jit = pytest.mark.without_jit
+"""For tests of kernels with rare types, on small problems: plain Python is faster than compiling (conftest.py)."""
+
+
+def in_plain_python(values, rare):
+    """Return the values for `parametrize`; those for which rare(value) holds run without the JIT."""
+    return [
+        pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=without_jit) if rare(value) else value
+        for value in values
+    ]
+
 
 def slow_except(values, *quick):
     """Return the values for `parametrize`: those in `quick` always run, the others are marked slow."""

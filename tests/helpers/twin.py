@@ -67,6 +67,8 @@ def gamma_of(name, margins, beta, zero, right):
         raw = [1.0] * n
     elif name == "softmin":
         raw = [math.exp(-beta * (m - min(margins))) for m in margins]
+    elif name == "maxent":
+        raw = maxent(margins, zero)
     elif name == "worst":
         raw = [float(j == margins.index(min(margins))) for j in range(n)]
     else:
@@ -80,6 +82,29 @@ def gamma_of(name, margins, beta, zero, right):
             raw[margins.index(high)] += -low
     total = sum(raw)
     return [r / total for r in raw] if total > 0 else None
+
+
+def maxent(margins, zero):
+    """exp(-λ·margin) with the smallest λ ≥ 0 for which the weighted margin is at most 0; found by halving intervals."""
+    if sum(margins) <= zero:
+        return [1.0] * len(margins)
+    if min(margins) >= -zero:
+        return [float(m <= zero) for m in margins]
+
+    def weights(multiplier):
+        return [math.exp(-multiplier * (m - min(margins))) for m in margins]
+
+    def too_small(multiplier):
+        return sum(g * m for g, m in zip(weights(multiplier), margins, strict=True)) > 0
+
+    high = 1.0
+    while too_small(high):
+        high *= 2
+    low = 0.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if too_small(middle) else (low, middle)
+    return weights(high)
 
 
 def update(margins, largest, exact, unit, *, gamma, approach, beta, impose, right=0, literal=False):

@@ -202,7 +202,7 @@ def test_registered_substructures_are_families_like_the_others():
 def test_errors_list_registered_names_too():
     register_gamma("squared", lambda margins, beta: margins**2)
     register_substructures("ends", lambda gold, predicted: [[0]])
-    with pytest.raises(InputError, match="wmr-printed, squared"):
+    with pytest.raises(InputError, match="maxent, squared"):
         as_rule("a-cubed")
     with pytest.raises(InputError, match="components, ends"):
         UpdateRule(substructures="middle")

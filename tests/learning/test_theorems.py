@@ -110,7 +110,7 @@ def test_theorem_1_bounds_matchings_whose_mixed_assignments_are_separated():
         except InputError:
             continue
         seen += 1
-        for rule in ("a-uniform", "a-wm", "b-optimal", "b-wm:impose"):
+        for rule in ("a-uniform", "a-wm", "b-optimal", "b-maxent", "b-wm:impose"):
             learner = StructuredPerceptron(problem, rule=rule, epochs=2000, shuffle=False).fit(X, Y)
             assert learner.converged_
             assert sum(epoch.updates for epoch in learner.history_) <= theory.update_bound(problem, X, Y, u, rule=rule)
@@ -175,7 +175,7 @@ def test_theorem_2_bounds_a_first_pass_without_back_off_by_its_own_sub_structure
     assert runs > 0
 
 
-@pytest.mark.parametrize("rule", ["csp", "a-wm", "b-optimal:segments"])
+@pytest.mark.parametrize("rule", ["csp", "a-wm", "b-optimal:segments", "b-maxent:all"])
 def test_theorem_2_holds_for_any_u_and_delta(rule):
     *data, vectors = nearly_separable(0)
     (epoch,) = train(*data[1:], as_rule(rule), epochs=1, **BITS)

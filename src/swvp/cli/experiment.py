@@ -26,8 +26,8 @@ APPROACH-GAMMA[:SUBSTRUCTURES][:STEP][:FLAG], with
 
   approach: a (aggressive: violations only), b (balanced: all)
 
-  gamma: wm, wmr, uniform, softmin, worst, optimal, wmr-printed,
-  or your own (--load)
+  gamma: wm, wmr, uniform, softmin, worst, optimal, maxent,
+  wmr-printed, or your own (--load)
 
   substructures: single (default), full, segments, pairs, triples,
   prefixes, single+full, all (subtrees and components: trees only)

@@ -36,7 +36,8 @@ COUNTS = (
 class Epoch:
     """The counts of one epoch, which is one pass over the training set.
 
-    `violating` and `non_violating` count mixed assignments (with k-best MIRA, wrong outputs). `excluded` counts those
+    `violating` and `non_violating` count mixed assignments (with k-best MIRA, wrong outputs; with
+    sums over all sub-structures, those of single positions and of neighbours). `excluded` counts those
     that were excluded to impose condition (2). An update of length 0 is not counted. `without_violation` counts
     mistakes without an update, because not even the whole prediction is a violation: the search is not exact, or it
     cannot reach y.

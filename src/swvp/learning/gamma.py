@@ -10,6 +10,8 @@ them) and gives each a weight ≥ 0. The weights are scaled to Σγ = 1 afterwar
     softmin   exp(-β · margin)
     worst     1 for the smallest margin, else 0               min Σγ·margin under the γ conditions
     optimal   at most two weights, see `optimal`              max Σγ·margin under the γ conditions
+    maxent    exp(-λ · margin), the smallest λ ≥ 0 that       max entropy of γ under the γ conditions
+              meets condition (2)
 
 To add a scheme, write one kernel with the arguments of these and add one row to `SCHEMES`.
 
@@ -37,6 +39,9 @@ from swvp.compiled import kernel, one_of
 from swvp.structures.exact import GRID, on_grid
 
 RELATIVE_ZERO = 1e-10
+
+LOW, AT_LOW, HIGH, AT_HIGH, SIDE, ROUNDS = range(6)  # of a bracket, see `narrowed`
+MOST_ROUNDS = 200
 
 
 @kernel
@@ -170,6 +175,70 @@ def optimal(beta, margin, n, right, zero, gamma):
         gamma[b] += -lowest / (margin[b] - lowest)  # with a literal rule, b may be a
 
 
+@kernel
+def maxent(beta, margin, n, right, zero, gamma):
+    """The γ of largest entropy under conditions (1) and (2): exp(-λ·margin) with the smallest λ ≥ 0 that meets (2).
+
+    If Σmargin ≤ 0, λ = 0 and γ is uniform. If no margin is < 0, only margins of 0 can have any weight: λ = ∞.
+    """
+    lowest = margin[extremes(margin, n)[0]]
+    total = 0.0
+    for j in range(n):
+        total += margin[j]
+    if total <= zero or lowest >= -zero:
+        for j in range(n):
+            gamma[j] = 1.0 if total <= zero or margin[j] <= zero else 0.0
+        return
+    bracket, multiplier = new_bracket(total), -1 / lowest
+    while multiplier > 0:
+        multiplier = narrowed(bracket, multiplier, mean_margin(multiplier, margin, n, lowest))
+    softmin(bracket[HIGH], margin, n, right, zero, gamma)
+
+
+@kernel
+def mean_margin(multiplier, margin, n, lowest):
+    """Σγ·margin for γ ∝ exp(-λ·margin), times a factor > 0; λ = multiplier."""
+    total = 0.0
+    for j in range(n):
+        total += np.exp(-multiplier * (margin[j] - lowest)) * margin[j]
+    return total
+
+
+@kernel
+def new_bracket(at_zero):
+    """The bracket of the λ > 0 at which a mean margin, which is at_zero > 0 for λ = 0, changes its sign."""
+    bracket = np.zeros(6)
+    bracket[AT_LOW], bracket[HIGH] = at_zero, np.inf
+    return bracket
+
+
+@kernel
+def narrowed(bracket, multiplier, mean):
+    """Narrow a bracket by the mean margin for λ = multiplier. Returns the next λ to try, or -1 if it is narrow enough.
+
+    Then bracket[HIGH] is the smallest λ with a mean ≤ 0, up to rounding. The method is regula falsi with the Illinois
+    correction: the next λ is where the line through both ends is 0; an end that stays twice gets half of its value.
+    """
+    if mean > 0:
+        bracket[LOW], bracket[AT_LOW] = multiplier, mean
+        bracket[AT_HIGH] *= 0.5 if bracket[SIDE] > 0 else 1.0
+        bracket[SIDE] = 1.0
+        if bracket[HIGH] == np.inf:
+            return 2 * multiplier
+    else:
+        bracket[HIGH], bracket[AT_HIGH] = multiplier, mean
+        bracket[AT_LOW] *= 0.5 if bracket[SIDE] < 0 else 1.0
+        bracket[SIDE] = -1.0
+    bracket[ROUNDS] += 1
+    low, high = bracket[LOW], bracket[HIGH]
+    if mean == 0 or high - low <= 1e-15 * high or bracket[ROUNDS] > MOST_ROUNDS:
+        return -1.0
+    cut = (low * bracket[AT_HIGH] - high * bracket[AT_LOW]) / (bracket[AT_HIGH] - bracket[AT_LOW])
+    if not low < cut < high:
+        cut = (low + high) / 2
+    return cut if low < cut < high else -1.0
+
+
 class Scheme(NamedTuple):
     """A compiled γ: the name it has in rules, its kernel, and what holds for it.
 
@@ -190,6 +259,7 @@ SCHEMES = (
     Scheme("worst", worst, uses_beta=False, meets_conditions=True),
     Scheme("optimal", optimal, uses_beta=False, meets_conditions=True),
     Scheme("wmr-printed", wmr_printed, uses_beta=True, meets_conditions=False),
+    Scheme("maxent", maxent, uses_beta=False, meets_conditions=True),
 )
 GAMMAS = tuple(scheme.name for scheme in SCHEMES)
 WMR_PRINTED = GAMMAS.index("wmr-printed")

@@ -13,6 +13,7 @@ import numpy as np
 
 from swvp.compiled import implements, in_python, kernel, uncached
 from swvp.errors import InputError
+from swvp.learning.all_subsets import AllSubsets, sweep_all_subsets
 from swvp.learning.epoch import (
     BACK_OFFS,
     CONDITION_2_FAILURES,
@@ -59,6 +60,7 @@ from swvp.structures.operations import (
     longest,
     margins,
     norm,
+    pairs_at_most,
 )
 from swvp.types import Floats
 
@@ -239,6 +241,9 @@ def sweep_of(rule: UpdateRule, problem: Any) -> tuple[Any, Any]:
     prepared: Any
     if rule.k_best > 1:
         run, prepared = sweep_k_best, KBest(rule.k_best, float(rule.C), grid_of(rule.C))
+    elif rule.sums_over_all and pairs_at_most(problem):
+        base = prepare(rule, in_plain_python=in_plain_python)
+        run, prepared = sweep_all_subsets, AllSubsets(base, rule.gamma == "maxent")
     else:
         run, prepared = sweep, prepare(rule, in_plain_python=in_plain_python)
     if in_plain_python or isinstance(prepared, PythonRule):

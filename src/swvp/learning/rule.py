@@ -165,6 +165,17 @@ class UpdateRule:
         return any(rule.substructures != "full" and rule.gamma not in without_beta for rule in self.stages)
 
     @property
+    def sums_over_all(self) -> bool:
+        """Whether sums can replace the list of all sub-structures, where features allow it (`learning.all_subsets`)."""
+        return (
+            self.substructures == "all"
+            and self.approach == "balanced"
+            and self.gamma in ("softmin", "maxent")
+            and self.step in ("unit", "mira")
+            and not (self.impose or self.literal or self.parts)
+        )
+
+    @property
     def name(self) -> str:
         """The short name, which `as_rule` reads back (β and C are not part of it)."""
         if self.then is not None:

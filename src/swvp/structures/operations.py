@@ -12,6 +12,7 @@ knows nothing of tags or trees. Every structure implements `longest`, `find_mist
     labels                  for γ and JJ that are functions of a user's
     refresh                 for weights that are loaded from a file
     has_parts               for rules with `parts`
+    pairs_at_most           for γ over all sub-structures without listing them
 
 The *kept prediction* is the last one of `find_mistakes` or `keep`, stored in `model`. examples/compiled_structure.py is
 a small structure.
@@ -48,6 +49,16 @@ def has_parts(problem: Any) -> bool:
 
 @implement(has_parts, object)
 def no_parts(problem: Any) -> bool:
+    return False
+
+
+@operation
+def pairs_at_most(problem: Any) -> bool:
+    """Whether each feature depends on one position of the label, or on two neighbours (never called in kernels)."""
+
+
+@implement(pairs_at_most, object)
+def features_of_any_positions(problem: Any) -> bool:
     return False
 
 

@@ -141,6 +141,13 @@ def new_model(attributes: int, labels: int, positions: int, barrier: Floats | No
 
 implement(operations.longest, AttributeChain)(longest)
 implement(operations.counts_features, AttributeChain)(counts_features)
+
+
+@implement(operations.pairs_at_most, AttributeChain)
+def pairs_at_most(problem: AttributeChain) -> bool:
+    return True
+
+
 implement(operations.labels, AttributeChain)(labels)
 implement(operations.length, AttributeChain)(length)
 

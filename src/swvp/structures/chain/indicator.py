@@ -83,6 +83,11 @@ implement(operations.labels, IndicatorChain)(labels)
 implement(operations.length, IndicatorChain)(length)
 
 
+@implement(operations.pairs_at_most, IndicatorChain)
+def pairs_at_most(problem: IndicatorChain) -> bool:
+    return True
+
+
 @implement(operations.counts_features, IndicatorChain)
 @kernel
 def counts_features(problem):

@@ -96,6 +96,12 @@ def has_parts(problem: Arcs) -> bool:
     return True
 
 
+@implement(operations.pairs_at_most, Arcs)
+def pairs_at_most(problem: Arcs) -> bool:
+    """True: each feature depends on the head of one word."""
+    return True
+
+
 @implement(operations.counts_features, Arcs)
 @borrowing
 def counts_features(problem):

@@ -1,0 +1,199 @@
+"""JJ_x = 2^[L_x] in linear time: γ(m^J) ∝ exp(-λ·margin(m^J)) over all non-empty sets J of the k wrong positions.
+
+The paper calls this JJ_x "highly inefficient": it has 2^k - 1 mixed assignments. But if each feature depends on one
+position or on two neighbours, as in first-order chains and arc-factored trees, the margin of J is a sum over its
+indicators z_j = [j ∈ J],
+
+    margin(J) = Σ_j a_j z_j + Σ_j b_j z_j z_{j+1},    a_j = margin({j}),   b_j = margin({j, j+1}) - a_j - a_{j+1},
+
+with b_j ≠ 0 only for neighbours. Δφ(x, y, m^J) is the same sum of vectors. So γ is the distribution of a Markov chain
+over z, and forward–backward computes its expectations in O(k). The update becomes
+
+    Σ_J γ(m^J) Δφ(m^J) = Σ_j (E[z_j] - E[z_j z_{j+1}] - E[z_{j-1} z_j]) Δφ({j}) + Σ_j E[z_j z_{j+1}] Δφ({j, j+1}),
+
+where E[z_j z_{j+1}] stands for 0 if j and j+1 are not neighbours. It needs the margins and Δφ of 2k - 1 sub-structures.
+J = ∅ has margin 0 and is not a mixed assignment: it counts 1 in the sum Z of all weights, so expectations over
+non-empty J are Z / (Z - 1) times those over all J.
+
+λ is β for the γ `softmin`. For `maxent` it is the smallest λ ≥ 0 that meets condition (2), Σγ·margin ≤ 0.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from swvp.compiled import kernel
+from swvp.learning.epoch import (
+    BACK_OFFS,
+    CONDITION_2_FAILURES,
+    MISTAKES,
+    NON_VIOLATING,
+    UPDATES,
+    VIOLATING,
+    WITHOUT_VIOLATION,
+    WRONG_POSITIONS,
+)
+from swvp.learning.gamma import HIGH, RELATIVE_ZERO, narrowed, new_bracket, rounding
+from swvp.learning.step import step_length
+from swvp.structures.exact import on_grid
+from swvp.structures.operations import add, counts_features, find_mistakes, longest, margins
+
+__all__ = ["AllSubsets", "expectations", "least_margin", "sweep_all_subsets"]
+
+
+class AllSubsets(NamedTuple):
+    """A rule over all sub-structures: its step, β and grid in `base`; λ by maximum entropy instead of β if `maxent`."""
+
+    base: Any
+    maxent: bool
+
+
+@kernel
+def singles_and_neighbours(wrong, k, starts, positions, pair):
+    """Write the sets {j} of the k wrong positions, then those of two neighbours; return the number of sets.
+
+    pair[j] is the number of the set {j, j + 1}, or -1 if the next wrong position is not a neighbour.
+    """
+    for j in range(k):
+        starts[j], positions[j] = j, wrong[j]
+    starts[k] = k
+    count = k
+    for j in range(k):
+        pair[j] = -1
+        if j + 1 < k and wrong[j + 1] == wrong[j] + 1:
+            positions[starts[count]], positions[starts[count] + 1] = wrong[j], wrong[j + 1]
+            starts[count + 1] = starts[count] + 2
+            pair[j] = count
+            count += 1
+    return count
+
+
+@kernel
+def interaction(margin, pair, j):
+    """b_j."""
+    return margin[pair[j]] - margin[j] - margin[j + 1] if pair[j] >= 0 else 0.0
+
+
+@kernel
+def least_margin(margin, pair, k):
+    """The smallest margin of a non-empty set."""
+    without, ending = math.inf, math.inf  # the smallest margins of non-empty sets without and with position j
+    for j in range(k):
+        before = ending + interaction(margin, pair, j - 1) if j else math.inf
+        ending, without = margin[j] + min(0.0, without, before), min(without, ending)
+    return min(without, ending)
+
+
+@kernel
+def log_sum(a, b):
+    """log(exp(a) + exp(b))."""
+    high, low = max(a, b), min(a, b)
+    return high + math.log1p(math.exp(low - high))
+
+
+@kernel
+def expectations(multiplier, margin, pair, k, forward, backward, amount):
+    """Write the amounts of the sets of `singles_and_neighbours` in the update; return Σγ·margin, for λ = multiplier.
+
+    The margin of at least one non-empty set must be ≤ 0.
+
+    forward[j, z] is the log of the sum of exp(-λ·margin) over the sets of positions up to j with z_j = z;
+    backward[j, z] is that over the positions behind j, given z_j.
+    """
+    forward[0, 0], forward[0, 1] = 0.0, -multiplier * margin[0]
+    for j in range(1, k):
+        both = -multiplier * interaction(margin, pair, j - 1)
+        forward[j, 0] = log_sum(forward[j - 1, 0], forward[j - 1, 1])
+        forward[j, 1] = log_sum(forward[j - 1, 0], forward[j - 1, 1] + both) - multiplier * margin[j]
+    backward[k - 1, 0] = backward[k - 1, 1] = 0.0
+    for j in range(k - 2, -1, -1):
+        both = -multiplier * interaction(margin, pair, j)
+        next_one = backward[j + 1, 1] - multiplier * margin[j + 1]
+        backward[j, 0] = log_sum(backward[j + 1, 0], next_one)
+        backward[j, 1] = log_sum(backward[j + 1, 0], next_one + both)
+    log_z = log_sum(forward[k - 1, 0], forward[k - 1, 1])
+    log_z += math.log1p(-math.exp(-log_z))  # without J = ∅
+    mean = 0.0
+    for j in range(k):
+        amount[j] = math.exp(forward[j, 1] + backward[j, 1] - log_z)
+        mean += amount[j] * margin[j]
+    for j in range(k):
+        if pair[j] >= 0:
+            b = interaction(margin, pair, j)
+            both = math.exp(forward[j, 1] + backward[j + 1, 1] - multiplier * (b + margin[j + 1]) - log_z)
+            amount[pair[j]] = both
+            amount[j] -= both
+            amount[j + 1] -= both
+            mean += both * b
+    return mean
+
+
+@kernel
+def sweep_all_subsets(problem, model, rule, order, clock, largest, counts):
+    """One epoch, with the arguments and the result of `perceptron.sweep`.
+
+    Violations are counted among the single positions and the pairs of neighbours. If y* is as good as y, and no mixed
+    assignment is better, `maxent` would need λ = ∞: the update backs off to CSP.
+    """
+    base = rule.base
+    n = longest(problem)
+    wrong, pair = np.empty(n, np.int64), np.empty(n, np.int64)
+    starts, positions, sets = np.zeros(2 * n + 1, np.int64), np.empty(3 * n, np.int64), np.arange(2 * n)
+    margin, amount, whole = np.empty(2 * n), np.empty(2 * n), np.zeros(2, np.int64)
+    forward, backward = np.empty((n, 2)), np.empty((n, 2))
+    exact = counts_features(problem)
+    for t in range(len(order)):
+        i = order[t]
+        k = find_mistakes(problem, model, i, wrong)
+        if k == 0:
+            continue
+        counts[MISTAKES] += 1
+        counts[WRONG_POSITIONS] += k
+
+        count = singles_and_neighbours(wrong, k, starts, positions, pair)
+        margins(problem, model, i, starts, positions, count, margin)
+        for j in range(count):
+            largest[0] = max(largest[0], abs(margin[j]))
+        zero = base.grid / 2 if exact else RELATIVE_ZERO * largest[0]
+        for j in range(count):
+            counts[VIOLATING if margin[j] <= zero else NON_VIOLATING] += 1
+
+        # γ(m^J) ∝ exp(-λ·margin(m^J)), if any m^J is a violation
+        least = least_margin(margin, pair, k)
+        used = count if least <= zero else 0
+        if used > 0:
+            multiplier = 0.0 if rule.maxent else base.beta
+            mean = expectations(multiplier, margin, pair, k, forward, backward, amount)
+            if rule.maxent and mean > zero:
+                if least >= -zero:
+                    used = 0
+                else:
+                    bracket, multiplier = new_bracket(mean), -1 / least
+                    while multiplier > 0:
+                        mean = expectations(multiplier, margin, pair, k, forward, backward, amount)
+                        multiplier = narrowed(bracket, multiplier, mean)
+                    mean = expectations(bracket[HIGH], margin, pair, k, forward, backward, amount)
+            tolerance = RELATIVE_ZERO * largest[0] + rounding(margin, count)
+            counts[CONDITION_2_FAILURES] += used > 0 and mean > tolerance
+
+        all_starts, all_positions = starts, positions
+        if used == 0:
+            all_starts, all_positions, count = whole, wrong, 1
+            whole[1] = k
+            margins(problem, model, i, whole, wrong, 1, margin)
+            if margin[0] > zero:
+                counts[WITHOUT_VIOLATION] += 1
+                continue
+            counts[BACK_OFFS] += 1
+            amount[0] = 1.0
+        step = step_length(base, problem, model, i, all_starts, all_positions, sets, count, amount, margin, used)
+        changed = False
+        for c in range(count):
+            amount[c] = on_grid(step * amount[c], base.grid) if exact else step * amount[c]
+            changed |= amount[c] != 0
+        add(problem, model, i, all_starts, all_positions, sets, count, amount, clock + t)
+        counts[UPDATES] += changed
+    return len(order)
