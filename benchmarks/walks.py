@@ -2,14 +2,16 @@
 
     python benchmarks/walks.py train tagger train.txt --epochs 1 --model /tmp/model
 
-runs the command and prints the files of swvp that execute a function (what runs when a module is imported does not
-count), and the calls that lead from another package back up into `cli`. Functions inside compiled kernels are not seen.
+runs the command (or, if the first argument ends in .py, that Python file) and prints the files of swvp that execute a
+function (what runs when a module is imported does not count), and the calls that lead from another package back up into
+`cli`. Functions inside compiled kernels are not seen.
 """
 
 from __future__ import annotations
 
 import contextlib
 import inspect
+import runpy
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -62,13 +64,17 @@ def files_above(frame: FrameType) -> Iterator[str]:
 
 
 def measure(arguments: list[str]) -> Walk:
-    """Run a command and return its walk."""
+    """Run a command or a Python file and return its walk."""
     walk = Walk()
-    sys.argv = ["swvp", *arguments]
+    script = arguments[0].endswith(".py")
+    sys.argv = arguments if script else ["swvp", *arguments]
     sys.setprofile(walk)
     try:
         with contextlib.suppress(SystemExit):
-            main()
+            if script:
+                runpy.run_path(arguments[0], run_name="__main__")
+            else:
+                main()
     finally:
         sys.setprofile(None)
     return walk
