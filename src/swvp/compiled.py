@@ -107,8 +107,7 @@ def inlined(function: Function) -> Function:
 def inlined_source(function: Function) -> Function:
     """Compile a function that Numba inlines into its callers as source, before anything is optimised.
 
-    It is for functions that mostly call other kernels. Each kernel is optimised together with everything that it calls,
-    so every level of kernels takes as long to compile as all levels below it.
+    It is for functions that mostly pass their arguments on to other kernels.
     """
     return compile_function(function, inline="always")
 
@@ -122,8 +121,7 @@ def one_of(functions: Sequence[Any]) -> Any:
     """Return a function for kernels: `choice(number, *arguments)` calls functions[number](*arguments).
 
     All functions take the same arguments and return the same types. Numba has no table of functions that a kernel may
-    index. So this writes one function with a comparison for each; a chain of functions would be compiled link by link,
-    and each link together with all behind it.
+    index, so this writes one function with a comparison for each.
     """
     *others, last = range(len(functions))
     lines = [f"    if chosen == {number}:\n        return f{number}(*arguments)\n" for number in others]
@@ -158,7 +156,8 @@ def compile_function(function: Function, **options: Any) -> Function:
         return function
     with contextlib.suppress(RuntimeError):  # without a source file, each process compiles
         compiled._cache = KernelCache(function, stamp(Path(function.__code__.co_filename)))
-    if "inline" not in options:  # kernels call a twin without machine code of its own
+    recursive = function.__name__ in function.__code__.co_names  # Numba would not see that the twin calls itself
+    if "inline" not in options and not recursive:  # kernels call a twin without machine code of its own
         twin = compile_inner(function, _nrt=options["_nrt"])
         compiled.get_call_template, compiled.get_overload = twin.get_call_template, twin.get_overload
     return compiled  # type: ignore[no-any-return]
@@ -174,7 +173,7 @@ def stamp(path: Path) -> str:
 @functools.cache
 def uncached(function: Any) -> Any:
     """The same kernel without a cache on disk: for classes of a user's, whose changes no stamp would notice."""
-    return numba.njit(nogil=True)(in_python(function))
+    return numba.njit(nogil=True, pipeline_class=OuterCompiler)(in_python(function))
 
 
 def in_python(function: Any) -> Any:

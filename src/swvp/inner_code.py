@@ -1,4 +1,4 @@
-"""Compilers of kernels: code that only other kernels call becomes machine code as a part of them, not by itself.
+"""Numba compilers that make no machine code for kernels that only other kernels call.
 
 Numba optimises each function together with everything that it calls, and then makes machine code of all of it, also
 for a function that only compiled code calls. With kernels that call kernels, the lowest one is optimised and made into
@@ -31,21 +31,28 @@ class InnerLibrary(JITCodeLibrary):
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
-        """0, as for a function that is not defined: there is no machine code."""
+        """Return 0, the null pointer: there is no machine code.
+
+        Calling such a kernel from Python would crash, so `swvp.compiled.for_kernels` keeps the Python function.
+        """
         self._ensure_finalized()
         return 0
 
     @property
     def codegen(self) -> Any:
-        """This object itself, so that `set_env` is called here."""
+        """This object, because Numba calls `library.codegen.set_env`, and there is no machine code to set it in."""
         return self
 
     def set_env(self, name: str, environment: Any) -> None:
-        """Do nothing: the variable that points to the environment exists only in machine code."""
+        """Do nothing: `OuterLibrary` sets the environment."""
 
 
 class OuterLibrary(JITCodeLibrary):
-    """The machine code of a kernel with all the code that is linked into it."""
+    """The machine code of a kernel with all the code that is linked into it.
+
+    Numba sets the pointer to a kernel's environment when it compiles that kernel. An inner kernel has no machine code
+    then, so its pointer is set here.
+    """
 
     def _finalize_final_module(self) -> None:
         super()._finalize_final_module()

@@ -5,7 +5,7 @@ import pytest
 
 from helpers import arc_treebanks, part_treebanks
 from helpers.problems import as_chain
-from helpers.slow import slow_except
+from helpers.slow import in_plain_python, slow_except
 from swvp.estimators import StructuredPerceptron
 from swvp.learning.epoch import COUNTS
 from swvp.learning.gamma import round_gamma
@@ -75,7 +75,7 @@ def test_first_order_kernels_and_definition_agree_from_zero(rule, projective, on
 
 
 @pytest.mark.parametrize("share", [1.0, 0.4], ids=["all-heads", "candidates"])
-@pytest.mark.parametrize("kind", part_treebanks.KINDS)
+@pytest.mark.parametrize("kind", in_plain_python(part_treebanks.KINDS, rare=lambda kind: "projective" in kind))
 @pytest.mark.parametrize("rule", slow_except(part_treebanks.RULES, "a-wm"))
 def test_second_order_kernels_and_definition_agree_from_zero(rule, kind, share):
     rng = np.random.default_rng([part_treebanks.RULES.index(rule), share < 1, 2])

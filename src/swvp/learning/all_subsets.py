@@ -12,8 +12,7 @@ over z, and forward–backward computes its expectations in O(k). The update bec
     Σ_J γ(m^J) Δφ(m^J) = Σ_j (E[z_j] - E[z_j z_{j+1}] - E[z_{j-1} z_j]) Δφ({j}) + Σ_j E[z_j z_{j+1}] Δφ({j, j+1}),
 
 where E[z_j z_{j+1}] stands for 0 if j and j+1 are not neighbours. It needs the margins and Δφ of 2k - 1 sub-structures.
-J = ∅ has margin 0 and is not a mixed assignment: it counts 1 in the sum Z of all weights, so expectations over
-non-empty J are Z / (Z - 1) times those over all J.
+J = ∅ is not a mixed assignment: the sum of all weights leaves it out.
 
 λ is β for the γ `softmin`. For `maxent` it is the smallest λ ≥ 0 that meets condition (2), Σγ·margin ≤ 0.
 """
@@ -36,12 +35,16 @@ from swvp.learning.epoch import (
     WITHOUT_VIOLATION,
     WRONG_POSITIONS,
 )
-from swvp.learning.gamma import HIGH, RELATIVE_ZERO, narrowed, new_bracket, rounding
+from swvp.learning.gamma import HIGH, RELATIVE_ZERO, new_bracket, next_multiplier, rounding
 from swvp.learning.step import step_length
 from swvp.structures.exact import on_grid
 from swvp.structures.operations import add, counts_features, find_mistakes, longest, margins
 
 __all__ = ["AllSubsets", "expectations", "least_margin", "sweep_all_subsets"]
+
+
+LARGEST_EXPONENT = 1e6
+"""λ·|margin| beyond which the sums have too few correct digits: such a λ counts as infinite."""
 
 
 class AllSubsets(NamedTuple):
@@ -98,24 +101,22 @@ def log_sum(a, b):
 def expectations(multiplier, margin, pair, k, forward, backward, amount):
     """Write the amounts of the sets of `singles_and_neighbours` in the update; return Σγ·margin, for λ = multiplier.
 
-    The margin of at least one non-empty set must be ≤ 0.
-
     forward[j, z] is the log of the sum of exp(-λ·margin) over the sets of positions up to j with z_j = z;
     backward[j, z] is that over the positions behind j, given z_j.
     """
     forward[0, 0], forward[0, 1] = 0.0, -multiplier * margin[0]
+    log_z = forward[0, 1]  # the log of the sum over non-empty sets, by their last position
     for j in range(1, k):
         both = -multiplier * interaction(margin, pair, j - 1)
         forward[j, 0] = log_sum(forward[j - 1, 0], forward[j - 1, 1])
         forward[j, 1] = log_sum(forward[j - 1, 0], forward[j - 1, 1] + both) - multiplier * margin[j]
+        log_z = log_sum(log_z, forward[j, 1])
     backward[k - 1, 0] = backward[k - 1, 1] = 0.0
     for j in range(k - 2, -1, -1):
         both = -multiplier * interaction(margin, pair, j)
         next_one = backward[j + 1, 1] - multiplier * margin[j + 1]
         backward[j, 0] = log_sum(backward[j + 1, 0], next_one)
         backward[j, 1] = log_sum(backward[j + 1, 0], next_one + both)
-    log_z = log_sum(forward[k - 1, 0], forward[k - 1, 1])
-    log_z += math.log1p(-math.exp(-log_z))  # without J = ∅
     mean = 0.0
     for j in range(k):
         amount[j] = math.exp(forward[j, 1] + backward[j, 1] - log_z)
@@ -132,11 +133,29 @@ def expectations(multiplier, margin, pair, k, forward, backward, amount):
 
 
 @kernel
+def maximise_entropy(margin, pair, k, count, zero, forward, backward, amount):
+    """Write the amounts for the smallest λ ≥ 0 with Σγ·margin ≤ 0; return this sum, or inf if λ is infinite."""
+    mean = expectations(0.0, margin, pair, k, forward, backward, amount)
+    if mean <= zero:
+        return mean
+    size = 0.0
+    for j in range(count):
+        size = max(size, abs(margin[j]))
+    bracket, multiplier = new_bracket(mean), 1 / size
+    while 0 < multiplier <= LARGEST_EXPONENT / size:
+        mean = expectations(multiplier, margin, pair, k, forward, backward, amount)
+        multiplier = next_multiplier(bracket, multiplier, mean)
+    if bracket[HIGH] == np.inf:
+        return np.inf
+    return expectations(bracket[HIGH], margin, pair, k, forward, backward, amount)
+
+
+@kernel
 def sweep_all_subsets(problem, model, rule, order, clock, largest, counts):
     """One epoch, with the arguments and the result of `perceptron.sweep`.
 
-    Violations are counted among the single positions and the pairs of neighbours. If y* is as good as y, and no mixed
-    assignment is better, `maxent` would need λ = ∞: the update backs off to CSP.
+    Violations are counted among the single positions and the pairs of neighbours. `maxent` backs off to CSP if λ would
+    be too large to compute with.
     """
     base = rule.base
     n = longest(problem)
@@ -162,28 +181,23 @@ def sweep_all_subsets(problem, model, rule, order, clock, largest, counts):
             counts[VIOLATING if margin[j] <= zero else NON_VIOLATING] += 1
 
         # γ(m^J) ∝ exp(-λ·margin(m^J)), if any m^J is a violation
-        least = least_margin(margin, pair, k)
-        used = count if least <= zero else 0
+        used = count if least_margin(margin, pair, k) <= zero else 0
         if used > 0:
-            multiplier = 0.0 if rule.maxent else base.beta
-            mean = expectations(multiplier, margin, pair, k, forward, backward, amount)
-            if rule.maxent and mean > zero:
-                if least >= -zero:
-                    used = 0
-                else:
-                    bracket, multiplier = new_bracket(mean), -1 / least
-                    while multiplier > 0:
-                        mean = expectations(multiplier, margin, pair, k, forward, backward, amount)
-                        multiplier = narrowed(bracket, multiplier, mean)
-                    mean = expectations(bracket[HIGH], margin, pair, k, forward, backward, amount)
-            tolerance = RELATIVE_ZERO * largest[0] + rounding(margin, count)
-            counts[CONDITION_2_FAILURES] += used > 0 and mean > tolerance
+            small = RELATIVE_ZERO * largest[0]
+            if rule.maxent:
+                mean = maximise_entropy(margin, pair, k, count, small, forward, backward, amount)
+                used = 0 if mean == np.inf else used
+            else:
+                mean = expectations(base.beta, margin, pair, k, forward, backward, amount)
+            counts[CONDITION_2_FAILURES] += used > 0 and mean > small + rounding(margin, count)
 
         all_starts, all_positions = starts, positions
         if used == 0:
             all_starts, all_positions, count = whole, wrong, 1
             whole[1] = k
             margins(problem, model, i, whole, wrong, 1, margin)
+            largest[0] = max(largest[0], abs(margin[0]))
+            zero = base.grid / 2 if exact else RELATIVE_ZERO * largest[0]
             if margin[0] > zero:
                 counts[WITHOUT_VIOLATION] += 1
                 continue

@@ -40,7 +40,8 @@ from swvp.structures.exact import GRID, on_grid
 
 RELATIVE_ZERO = 1e-10
 
-LOW, AT_LOW, HIGH, AT_HIGH, SIDE, ROUNDS = range(6)  # of a bracket, see `narrowed`
+# a bracket of λ: its ends, the mean margin at each, which end moved last (1 low, -1 high), number of evaluations
+LOW, AT_LOW, HIGH, AT_HIGH, SIDE, ROUNDS = range(6)
 MOST_ROUNDS = 200
 
 
@@ -189,14 +190,14 @@ def maxent(beta, margin, n, right, zero, gamma):
         for j in range(n):
             gamma[j] = 1.0 if total <= zero or margin[j] <= zero else 0.0
         return
-    bracket, multiplier = new_bracket(total), -1 / lowest
+    bracket, multiplier = new_bracket(total), 1 / max(-lowest, margin[extremes(margin, n)[1]])
     while multiplier > 0:
-        multiplier = narrowed(bracket, multiplier, mean_margin(multiplier, margin, n, lowest))
+        multiplier = next_multiplier(bracket, multiplier, scaled_mean_margin(multiplier, margin, n, lowest))
     softmin(bracket[HIGH], margin, n, right, zero, gamma)
 
 
 @kernel
-def mean_margin(multiplier, margin, n, lowest):
+def scaled_mean_margin(multiplier, margin, n, lowest):
     """Σγ·margin for γ ∝ exp(-λ·margin), times a factor > 0; λ = multiplier."""
     total = 0.0
     for j in range(n):
@@ -213,8 +214,8 @@ def new_bracket(at_zero):
 
 
 @kernel
-def narrowed(bracket, multiplier, mean):
-    """Narrow a bracket by the mean margin for λ = multiplier. Returns the next λ to try, or -1 if it is narrow enough.
+def next_multiplier(bracket, multiplier, mean):
+    """Record the mean margin at λ = multiplier; return the next λ to try, or -1 when the bracket is narrow enough.
 
     Then bracket[HIGH] is the smallest λ with a mean ≤ 0, up to rounding. The method is regula falsi with the Illinois
     correction: the next λ is where the line through both ends is 0; an end that stays twice gets half of its value.
