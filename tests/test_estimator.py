@@ -50,7 +50,7 @@ def test_a_clone_learns_the_same():
 
 
 def test_get_params_names_every_parameter():
-    names = {"problem", "rule", "beta", "epochs", "average", "vote", "shuffle", "random_state"}
+    names = {"problem", "rule", "beta", "epochs", "average", "average_power", "vote", "shuffle", "random_state"}
     assert set(StructuredPerceptron(Votes()).get_params()) == names
 
 

@@ -19,6 +19,7 @@ from swvp.parsing.parser import Parser
 from swvp.structures.generic import Label, Problem, PythonModel, PythonProblem, predict, varies
 from swvp.structures.operations import averaged_weights, weights
 from swvp.tagging.tagger import Tagger
+from swvp.training.options import power_of
 
 __all__ = ["DependencyParser", "SequenceTagger", "StructuredPerceptron"]
 
@@ -39,6 +40,9 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
         The largest number of epochs. Training stops earlier, after an epoch without a mistake.
     average : bool, default True
         Whether to predict with the averaged weights or with the last ones. Both are attributes.
+    average_power : float, optional
+        How much more later weights count in the average: the weights after example t count in proportion to
+        t^(average_power - 1). By default 3 for rules with the step "ada", else 1, the mean of all.
     vote : bool, default False
         Whether to predict by the vote of all weight vectors of the training (the voted perceptron). A vector has as
         many votes as examples it survived. Each of them needs its own `argmax`. If votes are equal, the label of the
@@ -84,6 +88,7 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
         beta: float | None = None,
         epochs: int = 10,
         average: bool = True,
+        average_power: float | None = None,
         vote: bool = False,
         shuffle: bool = True,
         random_state: Any = None,
@@ -93,6 +98,7 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
         self.beta = beta
         self.epochs = epochs
         self.average = average
+        self.average_power = average_power
         self.vote = vote
         self.shuffle = shuffle
         self.random_state = random_state
@@ -127,6 +133,7 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
         if not (isinstance(self.epochs, numbers.Integral) and self.epochs >= 1):
             raise InputError(f"epochs must be a whole number of at least 1, not {self.epochs}")
         rule = as_rule(self.rule) if self.beta is None else as_rule(self.rule, beta=self.beta)
+        power = power_of(self.average_power, rule)
         problem = PythonProblem(self.problem, X, y)
         size = len(problem.phi(0, y[0]))
         model = PythonModel(np.zeros(size) if initial is None else initial)
@@ -138,11 +145,20 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
         recorder = Recorder(model.w.copy(), changes_of(model)) if self.vote else None
         after = None if recorder is None else recorder.after
         self.history_: list[Epoch] = list(
-            run_epochs(problem, model, rule, examples=len(X), epochs=self.epochs, random_state=orders, after=after)
+            run_epochs(
+                problem,
+                model,
+                rule,
+                examples=len(X),
+                epochs=self.epochs,
+                random_state=orders,
+                power=power,
+                after=after,
+            )
         )
         self.hypotheses_: Hypotheses | None = None if recorder is None else recorder.hypotheses()
         self.last_coef_ = weights(model)
-        self.averaged_coef_ = averaged_weights(model, len(X) * len(self.history_))
+        self.averaged_coef_ = averaged_weights(model, float(len(X) * len(self.history_)) ** power)
         self.converged_ = self.history_[-1].mistakes == 0
         self.coef_: NDArray[np.float64] = self.averaged_coef_ if self.average else self.last_coef_
         return self
@@ -177,9 +193,10 @@ class SequenceTagger(Tagger, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    rule : str or UpdateRule, default "a-wm:segments:sqrt"
-        The update rule: a short name such as "csp" or "a-wm", or an `UpdateRule`. "crf" is no perceptron: it trains a
-        conditional random field with the same features, by likelihood. Its epochs are iterations of L-BFGS.
+    rule : str or UpdateRule, optional
+        The update rule: a short name such as "csp" or "a-wm", or an `UpdateRule`. By default "softmax", with a beam or
+        in second order "a-wm:segments:sqrt". "crf" is no perceptron: it trains a conditional random field with the same
+        features, by likelihood. Its epochs are iterations of L-BFGS.
     substructures : str, optional
         Replaces the sub-structures JJ of the rule.
     gamma : str or function, optional
@@ -189,13 +206,24 @@ class SequenceTagger(Tagger, BaseEstimator):  # type: ignore[misc]
     beta : float, optional
         β of γ. By default 0.5 for a rule that is given by name, else that of the `UpdateRule`.
     step : str, optional
-        Replaces the step of the rule: "unit", "sqrt", "count" or "mira".
+        Replaces the step of the rule: "unit", "sqrt", "count", "mira" or "ada".
     C : float, optional
-        The longest step, for the step "mira". By default 1.
+        The longest step of the step "mira", or the learning rate of the step "ada". By default 1, for the rule
+        "softmax" 0.3.
     epochs : int, default 10
         The largest number of epochs. Training stops earlier, after an epoch without a mistake.
     average : bool, default True
         Whether to predict with the averaged weights or with the last ones. Averaged weights are usually better.
+    average_power : float, optional
+        How much more later weights count in the average: the weights after example t count in proportion to
+        t^(average_power - 1). By default 3 for rules with the step "ada", else 1, the mean of all.
+    margin : float, optional
+        The score by which the gold labels must win in training, for each label that differs. By default 5 for the rule
+        "softmax", 8 for other rules with the step "ada", else 0, as in the paper.
+    cost : dict, optional
+        Factors of the margin, to make some mistakes more expensive than others: of a gold label, as ``{"B-PER": 2}``,
+        or of a pair (gold, predicted), as ``{("O", "B-PER"): 0.5}``. By default 1. Needs a margin. Model files do not
+        hold it.
     vote : bool, default False
         Whether to predict by the vote of all weight vectors of the training (the voted perceptron). A vector has as
         many votes as sentences it survived. It is slow: each vector needs its own search. If votes are equal, the
@@ -285,13 +313,17 @@ class DependencyParser(Parser, BaseEstimator):  # type: ignore[misc]
     beta : float, optional
         β of γ. By default 0.5 for a rule that is given by name, else that of the `UpdateRule`.
     step : str, optional
-        Replaces the step of the rule: "unit", "sqrt", "count" or "mira".
+        Replaces the step of the rule: "unit", "sqrt", "count", "mira" or "ada".
     C : float, optional
-        The longest step, for the step "mira". By default 1.
+        The longest step of the step "mira", or the learning rate of the step "ada". By default 1, for the rule
+        "softmax" 0.3.
     epochs : int, default 10
         The largest number of epochs of each stage. Training stops earlier, after an epoch without a mistake.
     average : bool, default True
         Whether to predict with the averaged weights or with the last ones. Averaged weights are usually better.
+    average_power : float, optional
+        How much more later weights count in the average: the weights after example t count in proportion to
+        t^(average_power - 1). By default 3 for rules with the step "ada", else 1, the mean of all.
     order : int, default 1
         1: features of arcs. 2: also of adjacent siblings and of grandparents, which is slower and more accurate.
     features : str or list of str, optional

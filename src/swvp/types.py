@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Bools", "Flags", "Floats", "Heads", "Ids", "Int32s", "Ints", "Keys"]
+__all__ = ["Bools", "Flags", "Floats", "Heads", "Ids", "Int32s", "Ints", "Keys", "Singles"]
 
 Ints = NDArray[np.int64]
 """Positions, offsets and counts."""
 
 Floats = NDArray[np.float64]
 """Weights, scores and probabilities."""
+
+Singles = NDArray[np.float32]
+"""Numbers for which 24 bits are enough: sums of squares."""
 
 Bools = NDArray[np.bool_]
 

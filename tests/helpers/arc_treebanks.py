@@ -123,4 +123,6 @@ RULES = [
     "a-wm:mira",
     "b-softmin:components:mira",
     "mira:3",
+    "csp:ada",
+    "a-wm:components:ada",
 ]

@@ -45,6 +45,7 @@ RULES = [
     "b-uniform:pairs",
     "b-optimal:all",
     "a-softmin:prefixes:mira",
+    "a-uniform:components:ada",
 ]
 
 

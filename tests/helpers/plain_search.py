@@ -131,7 +131,7 @@ def train(problem, X, Y, w, *, width, fix, epochs, rule, exact=True):
                     largest = max(largest, abs(whole))
                 if amounts is not None or whole <= twin.zero_of(largest, exact, unit):
                     cuts.append((len(z), end, whole))
-                    w = w + twin.change(rule.step, rule.C, terms, w, exact)
+                    w = w + twin.change(rule.step, rule.C, terms, w, exact, len(wrong), None)
             every_w.append(w)
         if not mistakes:
             break

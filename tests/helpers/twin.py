@@ -15,7 +15,7 @@ def to_units(x, unit=UNIT):
 
 def unit_of(step, C):
     """Where steps are at most C < 1, amounts are multiples of a smaller unit: by the largest power of 2 up to C."""
-    return UNIT * 2.0 ** min(0, math.floor(math.log2(C))) if step == "mira" else UNIT
+    return UNIT * 2.0 ** min(0, math.floor(math.log2(C))) if step in ("mira", "ada") else UNIT
 
 
 def zero_of(largest, exact, unit):
@@ -131,8 +131,13 @@ def update(margins, largest, exact, unit, *, gamma, approach, beta, impose, righ
     return weights
 
 
-def change(step, C, terms, w, exact):
-    """What an update adds to w, from its (γ, Δφ, |J|)."""
+def change(step, C, terms, w, exact, wrong, squares):
+    """What an update adds to w, from its (γ, Δφ, |J|); the squares of its features are added to `squares`."""
+    if step == "ada":
+        g = wrong / sum(g * size for g, _, size in terms) * sum(g * delta for g, delta, _ in terms)
+        squares += (g * g).astype(np.float32)
+        by = C * g / np.sqrt(1.0 + squares.astype(float))
+        return np.array([to_units(b, unit_of(step, C)) for b in by]) if exact else by
     factor = length(step, C, terms, w)
     unit = unit_of(step, C)
     return sum((to_units(factor * g, unit) if exact else factor * g) * delta for g, delta, _ in terms)
@@ -153,6 +158,7 @@ def train(
 ):
     """Algorithm 2; returns the last weights, the naive average, and per pass (mistakes, back-offs)."""
     w = w.copy()
+    squares = np.zeros(len(w), np.float32)
     every_w, history, largest = [], [], 0.0
     for _ in range(epochs):
         mistakes = back_offs = 0
@@ -180,7 +186,7 @@ def train(
                     assert w @ terms[0][1] <= zero_of(largest, exact, unit_of(step, C))  # for the search is exact
                 else:
                     terms = [(g, deltas[j], len(sets[j])) for j, g in weights.items()]
-                w = w + change(step, C, terms, w, exact)
+                w = w + change(step, C, terms, w, exact, len(wrong), squares)
             every_w.append(w)
         history.append((mistakes, back_offs))
         if not mistakes:

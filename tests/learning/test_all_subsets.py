@@ -18,7 +18,7 @@ from swvp.learning.all_subsets import (
     sweep_all_subsets,
 )
 from swvp.learning.epoch import BACK_OFFS, CONDITION_2_FAILURES, COUNTS, WITHOUT_VIOLATION, WRONG_POSITIONS
-from swvp.learning.perceptron import prepare, sweep
+from swvp.learning.perceptron import new_squares, prepare, sweep
 from swvp.learning.rule import as_rule
 from swvp.structures import operations
 from swvp.structures.chain.attributes import new_model
@@ -133,7 +133,7 @@ def test_there_is_a_finite_multiplier_unless_all_margins_are_positive(least):
 def one_update(run, rule, problem, model, i):
     counts, largest = np.zeros(len(COUNTS), np.int64), np.zeros(1)
     before = operations.weights(model)
-    run(problem, model, rule, np.array([i]), 0, largest, counts)
+    run(problem, model, rule, np.array([i]), 0, 1.0, largest, counts)
     return operations.weights(model) - before, counts
 
 
@@ -144,14 +144,15 @@ def copy_of(model):
     return copy
 
 
-RULES = ["b-softmin:all", "b-maxent:all", "b-softmin:all:mira", "b-maxent:all:mira"]
+RULES = ["b-softmin:all", "b-maxent:all", "b-softmin:all:mira", "b-maxent:all:mira", "b-maxent:all:ada"]
 
 
 def both_ways(name, problem, model, copy, i):
     """The change of w by the list of all sub-structures and by sums."""
     rule = as_rule(name, beta=0.7)
-    listed, _ = one_update(sweep, prepare(rule), problem, model, i)
-    summed, counts = one_update(sweep_all_subsets, AllSubsets(prepare(rule), rule.gamma == "maxent"), problem, copy, i)
+    listed, _ = one_update(sweep, prepare(rule, new_squares(rule, model)), problem, model, i)
+    base = prepare(rule, new_squares(rule, model))
+    summed, counts = one_update(sweep_all_subsets, AllSubsets(base, rule.gamma == "maxent"), problem, copy, i)
     return listed, summed, counts
 
 
@@ -172,7 +173,7 @@ def test_a_tagger_is_updated_as_by_the_list_of_all_sub_structures(name, valued, 
             np.testing.assert_allclose(summed, listed, atol=1e-5)
             if "maxent" in name:
                 assert counts[CONDITION_2_FAILURES] == 0
-                assert w @ summed <= 1e-5
+                assert w @ summed <= 1e-5 or name.endswith("ada")  # whose step changes the direction
 
 
 @pytest.mark.parametrize("name", RULES)

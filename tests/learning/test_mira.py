@@ -226,7 +226,7 @@ def test_k_best_mira_with_one_output_is_mira():
         same.w[:], same.w_move[:], same.moves[:] = one.w, one.w_move, one.moves
         problem, counts = as_problem(X, Y, valued=True), np.zeros(8, np.int64)
         (epoch,) = run_epochs(problem, one, as_rule("mira", C=C), examples=len(X), epochs=1)
-        sweep_k_best(problem, same, KBest(1, C, grid_of(C)), np.arange(len(X)), 0, np.zeros(1), counts)
+        sweep_k_best(problem, same, KBest(1, C, grid_of(C)), np.arange(len(X)), 0, 1.0, np.zeros(1), counts)
         np.testing.assert_allclose(operations.weights(same), operations.weights(one), atol=1e-12)
         np.testing.assert_allclose(same.delayed, one.delayed, atol=1e-12)
         assert not np.array_equal(operations.weights(one), start)

@@ -46,7 +46,9 @@ def test_compiled_generic_and_twin_learn_the_same_weights(substructures, gamma, 
 
         last, mean, history = train(chain, X, Y, start, epochs=3, **fields)
         rule = UpdateRule(**fields)
-        generic = StructuredPerceptron(chain, rule=rule, epochs=3, shuffle=False).fit(X, Y, initial=start)
+        generic = StructuredPerceptron(chain, rule=rule, epochs=3, average_power=1, shuffle=False).fit(
+            X, Y, initial=start
+        )
         model = new_model(SYMBOLS, LABELS, LONGEST, start)
         compiled = list(run_epochs(as_chain(X, Y), model, rule, examples=len(X), epochs=3))
 

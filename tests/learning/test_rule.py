@@ -111,9 +111,9 @@ def test_fields_given_beside_a_rule_replace_its_own():
 @pytest.mark.parametrize(
     ("name", "known"),
     [
-        ("wm", "csp, mira, a-wm, a-wmr"),
+        ("wm", "csp, mira, softmax, a-wm, a-wmr"),
         ("c-wm", "b-softmin, b-worst, b-optimal"),
-        ("", "csp, mira, a-wm"),
+        ("", "csp, mira, softmax, a-wm"),
         ("a-wn", ", ".join(GAMMAS)),
         ("a-wm:segment", ", ".join([*SUBSTRUCTURES, *STEPS, "impose"])),
     ],

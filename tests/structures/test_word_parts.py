@@ -71,7 +71,7 @@ def test_kernels_and_definition_learn_the_same_weights_from_zero(rule, kind):
     for clock in range(4 * len(both.X)):
         i = clock % len(both.X)
         for which, (run, compiled, problem, model, largest) in enumerate(runs):
-            run(problem, model, compiled, np.array([i]), clock, largest, counts[which])
+            run(problem, model, compiled, np.array([i]), clock, 1.0, largest, counts[which])
             definition.said = tuple(both.model.predicted[: len(both.X[i])].tolist())
     assert counts[0].tolist() == counts[1].tolist()
     assert counts[0][COUNTS.index("updates")] > 1

@@ -152,6 +152,7 @@ def described_tagger(tagger: Tagger, path: Path) -> Rows:
         ("labels", f"{len(tagger.classes_)}: {', '.join(map(str, tagger.classes_))}"),
         ("attributes", f"{tagger.n_attributes_:,}, non-zero weights: {weights:,}"),
         ("rule", rule_text(tagger)),
+        ("margin", margin_text(tagger)),
         ("weights", "averaged" if tagger.average else "last"),
         ("constraint", str(tagger._constraint())),
         *epoch_rows(tagger, "dev scores"),
@@ -293,6 +294,14 @@ def rule_text(learner: Any) -> str:
     except InputError:
         return str(learner.rule) if learner.beta is None else f"{learner.rule}, β = {learner.beta:g}"
     return f"{rule.name}{f', β = {rule.beta:g}' if rule.uses_beta else ''}"
+
+
+def margin_text(tagger: Tagger) -> str:
+    """The margin of a tagger's training."""
+    try:
+        return "0" if tagger.rule == "crf" else f"{tagger._margin(tagger._rule()):g}"
+    except InputError:  # the rule has a user's γ
+        return "0" if tagger.margin is None else f"{tagger.margin:g}"
 
 
 def epoch_rows(learner: TrainingOptions, scores: str) -> Rows:

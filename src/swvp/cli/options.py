@@ -33,6 +33,7 @@ __all__ = [
     "LoadExtensions",
     "MaxBytes",
     "NotProse",
+    "factors",
     "floats",
     "integers",
     "load_python",
@@ -139,6 +140,25 @@ def floats(option: str, text: str | None) -> tuple[float, ...] | None:
         return tuple(round(first + step * k, 10) for k in range(count))
     except (ValueError, ZeroDivisionError, OverflowError):
         raise InputError(f"--{option} takes numbers between commas, or FIRST:LAST:STEP, not '{text}'") from None
+
+
+def factors(text: str | None) -> dict[str | tuple[str, str], float] | None:
+    """Factors of labels or of pairs GOLD>PREDICTED; None stays None.
+
+    >>> factors("B-PER=2, O>B-PER=0.5")
+    {'B-PER': 2.0, ('O', 'B-PER'): 0.5}
+    """
+    if text is None:
+        return None
+    result: dict[str | tuple[str, str], float] = {}
+    for part in names(text) or ():
+        label, _, number = part.rpartition("=")
+        gold, between, predicted = label.partition(">")
+        try:
+            result[(gold, predicted) if between else label] = float(number)
+        except ValueError:
+            raise InputError(f"--cost takes LABEL=FACTOR or GOLD>PREDICTED=FACTOR, not '{part}'") from None
+    return result
 
 
 def load_python(path: Path) -> str:

@@ -17,6 +17,7 @@ from swvp.cli.options import (
     Encoding,
     MaxBytes,
     NotProse,
+    factors,
     floats,
     load_python,
     names,
@@ -58,7 +59,12 @@ class CourseOptions:
 
     beta: Annotated[float, of_learning(help="β, a parameter of the rule's γ.")] = 0.5
     C: Annotated[
-        float | None, of_learning("--C", help="Longest step, for rules with the step mira.", show_default="1")
+        float | None,
+        of_learning(
+            "--C",
+            help="Longest step of rules with the step mira; learning rate of those with the step ada.",
+            show_default="1; rule softmax: 0.3",
+        ),
     ] = None
     epochs: Annotated[int, of_learning(help="Largest number of epochs (passes over the training data).")] = 10
     patience: Annotated[
@@ -66,6 +72,14 @@ class CourseOptions:
         of_learning(help="Stop after this number of epochs without a better dev score.", show_default="never"),
     ] = None
     average: Annotated[bool, of_learning(help="Use the average of all weight vectors, or the last one.")] = True
+    average_power: Annotated[
+        float | None,
+        of_learning(
+            metavar="P",
+            help="Weight vectors count in the average by t^(P-1), for the t-th sentence; 1: all alike.",
+            show_default="1; with the step ada: 3",
+        ),
+    ] = None
     random_state: Annotated[int, of_learning("--seed", metavar="N", min=0, help="Seed for the order of sentences.")] = 0
     load: Annotated[Path | None, of_learning(help="Python file to run first, for example to register your own γ.")] = (
         None
@@ -135,7 +149,25 @@ class TaggerColumns(FileOptions):
         str,
         of_search(help="With --beam, the prefix to update on: early, max-violation, latest; none: the whole sentence."),
     ] = "max-violation"
-    rule: Annotated[str, of_learning(help="Update rule, see below.")] = "a-wm:segments:sqrt"
+    rule: Annotated[
+        str | None,
+        of_learning(help="Update rule, see below.", show_default="softmax; --beam, --order 2: a-wm:segments:sqrt"),
+    ] = None
+    margin: Annotated[
+        float | None,
+        of_learning(
+            help="Score by which gold labels must win in training, for each wrong label.",
+            show_default="0; with the step ada: 8, rule softmax: 5",
+        ),
+    ] = None
+    cost: Annotated[
+        str | None,
+        of_learning(
+            metavar="LABEL=FACTOR,…",
+            help="Factors of the margin, of gold labels or of GOLD>PREDICTED: B-PER=2,O>B-PER=0.5.",
+            show_default="1 for all",
+        ),
+    ] = None
     l2: Annotated[float, of_learning(help="With rule crf: L2 regularisation, the factor of ‖w‖²/2.")] = 1.0
 
 
@@ -162,8 +194,9 @@ Examples:
   swvp train tagger train.txt --dev dev.txt --tune --model best.swvp
 
 Rules: csp (the structured perceptron), mira, mira:K (k-best MIRA),
-crf (a conditional random field; --epochs are then iterations of L-BFGS),
-or SWVP: APPROACH-GAMMA[:SUBSTRUCTURES][:STEP].
+softmax (softmax-margin, on mistakes), crf (a conditional random field;
+--epochs are then iterations of L-BFGS), or SWVP:
+APPROACH-GAMMA[:SUBSTRUCTURES][:STEP]. csp:ada has adaptive steps.
 `swvp experiment synthetic --help` lists the parts.
 """
 
@@ -194,6 +227,7 @@ def tagger(given: TaggerOptions) -> None:
     settings = settings_of(given, Tagger) | {
         "features": read_features(given.features),
         "constraint": None if given.constraint == "none" else given.constraint,
+        "cost": factors(given.cost),
         "decoder": "beam" if given.beam else "viterbi",
         "width": given.beam or 8,
     }

@@ -227,7 +227,7 @@ def threads(value: Any) -> int:
     return value if type(value) is int and 1 <= value <= MAX_THREADS else 1
 
 
-def sparse(name: str, array: Floats) -> Arrays:
+def sparse(name: str, array: NDArray[Any]) -> Arrays:
     """Return the nonzero elements of an array of any shape: their places in the flat array, and their values."""
     flat = array.ravel()
     places = np.flatnonzero(flat)
@@ -249,7 +249,7 @@ def parts_of(arrays: Arrays, name: str, size: int) -> tuple[NDArray[Any], Floats
     return places, values
 
 
-def fill(array: Floats, arrays: Arrays, name: str) -> None:
+def fill(array: NDArray[Any], arrays: Arrays, name: str) -> None:
     """Overwrite an array with what `sparse` stored of one of the same shape."""
     places, values = parts_of(arrays, name, math.prod(array.shape))
     flat = array.reshape(-1)

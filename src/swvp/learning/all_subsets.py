@@ -36,9 +36,8 @@ from swvp.learning.epoch import (
     WRONG_POSITIONS,
 )
 from swvp.learning.gamma import HIGH, RELATIVE_ZERO, new_bracket, next_multiplier, rounding
-from swvp.learning.step import step_length
-from swvp.structures.exact import on_grid
-from swvp.structures.operations import add, counts_features, find_mistakes, longest, margins
+from swvp.learning.step import update
+from swvp.structures.operations import counts_features, find_mistakes, longest, margins
 
 __all__ = ["AllSubsets", "expectations", "least_margin", "sweep_all_subsets"]
 
@@ -151,7 +150,7 @@ def maximise_entropy(margin, pair, k, count, zero, forward, backward, amount):
 
 
 @kernel
-def sweep_all_subsets(problem, model, rule, order, clock, largest, counts):
+def sweep_all_subsets(problem, model, rule, order, clock, power, largest, counts):
     """One epoch, with the arguments and the result of `perceptron.sweep`.
 
     Violations are counted among the single positions and the pairs of neighbours. `maxent` backs off to CSP if λ would
@@ -203,11 +202,8 @@ def sweep_all_subsets(problem, model, rule, order, clock, largest, counts):
                 continue
             counts[BACK_OFFS] += 1
             amount[0] = 1.0
-        step = step_length(base, problem, model, i, all_starts, all_positions, sets, count, amount, margin, used)
-        changed = False
-        for c in range(count):
-            amount[c] = on_grid(step * amount[c], base.grid) if exact else step * amount[c]
-            changed |= amount[c] != 0
-        add(problem, model, i, all_starts, all_positions, sets, count, amount, clock + t)
-        counts[UPDATES] += changed
+        when = float(clock + t) ** power
+        counts[UPDATES] += update(
+            base, problem, model, i, all_starts, all_positions, sets, count, amount, margin, used, k, when
+        )
     return len(order)

@@ -20,7 +20,16 @@ from swvp.learning.epoch import MISTAKES, NON_VIOLATING, UPDATES, VIOLATING, WRO
 from swvp.learning.gamma import RELATIVE_ZERO
 from swvp.learning.step import dot, table
 from swvp.structures.exact import on_grid
-from swvp.structures.operations import add, best_outputs, counts_features, direction, keep, longest, margins
+from swvp.structures.operations import (
+    add,
+    best_outputs,
+    counts_features,
+    direction,
+    importance,
+    keep,
+    longest,
+    margins,
+)
 
 __all__ = ["KBest", "hildreth", "sweep_k_best"]
 
@@ -70,7 +79,7 @@ def inner_products(n, ends, features, values, gram):
 
 
 @kernel
-def sweep_k_best(problem, model, rule, order, clock, largest, counts):
+def sweep_k_best(problem, model, rule, order, clock, power, largest, counts):
     """One epoch, with the arguments and the result of `perceptron.sweep`. Violations are counted among the k best."""
     k = rule.k
     wrong = np.empty(longest(problem), np.int64)
@@ -112,14 +121,14 @@ def sweep_k_best(problem, model, rule, order, clock, largest, counts):
             for p in range(size):
                 features[ends[c] + p], values[ends[c] + p] = new_features[p], new_values[p]
         inner_products(n, ends, features, values, gram)
-        hildreth(gram, missing, n, rule.C, alpha)
+        hildreth(gram, missing, n, rule.C * importance(problem, i), alpha)
         changed = False
         for c in range(n):
             amount[0] = on_grid(alpha[c], rule.grid) if exact else alpha[c]
             if amount[0] > 0:
                 changed = True
                 whole[1] = keep(problem, model, i, outputs, rank[c], wrong)
-                add(problem, model, i, whole, wrong, first, 1, amount, clock + t)
+                add(problem, model, i, whole, wrong, first, 1, amount, float(clock + t) ** power)
         counts[UPDATES] += changed
     return len(order)
 

@@ -42,16 +42,17 @@ from swvp.learning.gamma import (
 from swvp.learning.mira import KBest, sweep_k_best
 from swvp.learning.python_rule import PythonRule
 from swvp.learning.rule import POWERS, UpdateRule, registered_gammas, registered_substructures
-from swvp.learning.rule_kernels import CompiledMira, CompiledRule, define_substructures, set_gamma
-from swvp.learning.step import step_length
+from swvp.learning.rule_kernels import CompiledAda, CompiledMira, CompiledRule, define_substructures, set_gamma
+from swvp.learning.softmax import sweep_softmax
+from swvp.learning.step import update
 from swvp.learning.substructures import MOST_SETS, OF_HEADS, SUBSTRUCTURES
-from swvp.structures.exact import GRID, grid_of, on_grid
+from swvp.structures.exact import GRID, grid_of
 from swvp.structures.generic import PythonProblem, as_heads
 from swvp.structures.operations import (
-    add,
     best_outputs,
     counts_features,
     direction,
+    expected_difference,
     find_mistakes,
     has_parts,
     heads,
@@ -61,18 +62,22 @@ from swvp.structures.operations import (
     margins,
     norm,
     pairs_at_most,
+    weights,
 )
-from swvp.types import Floats
+from swvp.types import Floats, Singles
 
-__all__ = ["COUNTS", "Epoch", "check_structure", "generator", "run_epochs"]
+__all__ = ["COUNTS", "Epoch", "check_structure", "generator", "new_squares", "run_epochs"]
+
+NO_SQUARES: Singles = np.zeros(0, np.float32)
 
 
 @kernel
-def sweep(problem, model, rule, order, clock, largest, counts):
+def sweep(problem, model, rule, order, clock, power, largest, counts):
     """Lines 3–13 of Algorithm 2: one epoch over the examples of `order`; `clock` examples were seen before.
 
-    largest[0] is the largest |margin| of the training so far. Where φ counts features, the amounts of updates are
-    multiples of the rule's grid, and sums of weights are exact.
+    `power` is that of averaging: 1 for the mean of all weight vectors (see `structures.exact.averaged`). largest[0] is
+    the largest |margin| of the training so far. Where φ counts features, the amounts of updates are multiples of the
+    rule's grid, and sums of weights are exact.
 
     Returns the number of examples done: fewer than there are if one has too many sub-structures.
     """
@@ -145,15 +150,10 @@ def sweep(problem, model, rule, order, clock, largest, counts):
                 continue
             counts[BACK_OFFS] += 1
             chosen[0], gamma[0], n_chosen = 0, 1.0, 1
-        step = step_length(
-            rule, problem, model, i, all_starts, all_positions, chosen, n_chosen, gamma, chosen_margin, used
+        when = float(clock + t) ** power
+        counts[UPDATES] += update(
+            rule, problem, model, i, all_starts, all_positions, chosen, n_chosen, gamma, chosen_margin, used, k, when
         )
-        changed = False
-        for c in range(n_chosen):
-            gamma[c] = on_grid(step * gamma[c], rule.grid) if exact else step * gamma[c]
-            changed |= gamma[c] > 0
-        add(problem, model, i, all_starts, all_positions, chosen, n_chosen, gamma, clock + t)
-        counts[UPDATES] += changed
     return len(order)
 
 
@@ -166,7 +166,9 @@ def run_epochs(
     epochs: int,
     random_state: np.random.Generator | None = None,
     clock: int = 0,
+    power: float = 1.0,
     largest: Floats | None = None,
+    squares: Singles | None = None,
     first: int = 1,
     after: Callable[[int, bool], object] | None = None,
 ) -> Iterator[Epoch]:
@@ -180,7 +182,9 @@ def run_epochs(
     epochs : largest number of epochs
     random_state : source of a new random order in each epoch; by default the examples stay in their order
     clock : number of examples that an earlier training has seen, to resume it
+    power : that of averaging, as in `sweep`
     largest : array of one number, the largest |margin| of the earlier training; it is updated
+    squares : for the step `ada`, the array of `new_squares` of the earlier training; it is updated
     first : number of the first epoch to run
     after : function called after each example with its number and whether it made an update
 
@@ -189,14 +193,15 @@ def run_epochs(
     Epoch
     """
     largest = np.zeros(1) if largest is None else largest
+    squares = new_squares(rule, model) if squares is None else squares
     check_rule(rule, problem)
     for epoch in range(first, first + epochs):
-        run, prepared = sweep_of(rule.at(epoch), problem)
+        run, prepared = sweep_of(rule.at(epoch), problem, squares)
         run = run if after is None else one_by_one(run, after)
         order = np.arange(examples) if random_state is None else random_state.permutation(examples)
         counts = np.zeros(len(COUNTS), np.int64)
         began = time.perf_counter()
-        done = run(problem, model, prepared, order, clock, largest, counts)
+        done = run(problem, model, prepared, order, clock, power, largest, counts)
         if done < examples:
             raise too_many_substructures(rule.at(epoch), order[done])
         clock += examples
@@ -209,6 +214,12 @@ def run_epochs(
         )
         if counts[MISTAKES] == 0:
             return
+
+
+def new_squares(rule: UpdateRule, model: Any) -> Singles:
+    """The sums of squares that the step `ada` starts from: 0 for each weight, or no array for a rule without it."""
+    adapts = any(stage.step == "ada" for stage in rule.stages)
+    return np.zeros(len(weights(model)) if adapts else 0, np.float32)
 
 
 def generator(random_state: Any) -> np.random.Generator:
@@ -224,10 +235,10 @@ def generator(random_state: Any) -> np.random.Generator:
 def one_by_one(run: Any, after: Callable[[int, bool], object]) -> Any:
     """A sweep that takes the examples one by one and calls `after` in between."""
 
-    def sweep_one_by_one(problem, model, rule, order, clock, largest, counts):
+    def sweep_one_by_one(problem, model, rule, order, clock, power, largest, counts):
         for t in range(len(order)):
             updates = counts[UPDATES]
-            if run(problem, model, rule, order[t : t + 1], clock + t, largest, counts) == 0:
+            if run(problem, model, rule, order[t : t + 1], clock + t, power, largest, counts) == 0:
                 return t
             after(int(order[t]), bool(counts[UPDATES] > updates))
         return len(order)
@@ -235,23 +246,25 @@ def one_by_one(run: Any, after: Callable[[int, bool], object]) -> Any:
     return sweep_one_by_one
 
 
-def sweep_of(rule: UpdateRule, problem: Any) -> tuple[Any, Any]:
+def sweep_of(rule: UpdateRule, problem: Any, squares: Singles = NO_SQUARES) -> tuple[Any, Any]:
     """The function that runs one epoch, and the rule in the form that it takes."""
     in_plain_python = not isinstance(problem, tuple)
     prepared: Any
     if rule.k_best > 1:
         run, prepared = sweep_k_best, KBest(rule.k_best, float(rule.C), grid_of(rule.C))
+    elif rule.all_labels:
+        run, prepared = sweep_softmax, prepare(rule, squares, in_plain_python=in_plain_python)
     elif rule.sums_over_all and pairs_at_most(problem):
-        base = prepare(rule, in_plain_python=in_plain_python)
+        base = prepare(rule, squares, in_plain_python=in_plain_python)
         run, prepared = sweep_all_subsets, AllSubsets(base, rule.gamma == "maxent")
     else:
-        run, prepared = sweep, prepare(rule, in_plain_python=in_plain_python)
+        run, prepared = sweep, prepare(rule, squares, in_plain_python=in_plain_python)
     if in_plain_python or isinstance(prepared, PythonRule):
         return in_python(run), prepared
     return run if type(problem).__module__.startswith("swvp.") else uncached(run), prepared
 
 
-def prepare(rule: UpdateRule, *, in_plain_python: bool = False) -> CompiledRule | CompiledMira | PythonRule:
+def prepare(rule: UpdateRule, squares: Singles = NO_SQUARES, *, in_plain_python: bool = False) -> Any:
     """The rule for kernels or, with a user's function or if asked for, for plain Python."""
     family: Any = rule.substructures
     if isinstance(family, str):
@@ -259,7 +272,6 @@ def prepare(rule: UpdateRule, *, in_plain_python: bool = False) -> CompiledRule 
     scheme: Any = rule.gamma
     if isinstance(scheme, str):
         scheme = registered_gammas.get(scheme) or GAMMAS.index(scheme)
-    mira = rule.step == "mira"
     shared: dict[str, Any] = {
         "family": family,
         "scheme": scheme,
@@ -267,11 +279,20 @@ def prepare(rule: UpdateRule, *, in_plain_python: bool = False) -> CompiledRule 
         "aggressive": rule.approach == "aggressive",
         "impose": rule.impose,
         "literal": rule.literal,
-        "grid": grid_of(rule.C) if mira else GRID,
+        "grid": GRID if rule.step in POWERS else grid_of(rule.C),
     }
     if in_plain_python or callable(family) or callable(scheme):
-        return PythonRule(**shared, power=POWERS.get(rule.step, 0.0), C=float(rule.C) if mira else None)
-    return CompiledMira(**shared, C=float(rule.C)) if mira else CompiledRule(**shared, power=POWERS[rule.step])
+        power = POWERS.get(rule.step, 0.0)
+        return PythonRule(**shared, power=power, step=rule.step, C=float(rule.C), squares=squares)
+    if rule.step == "ada":
+        return CompiledAda(**shared, C=float(rule.C), squares=squares)
+    if rule.step == "mira":
+        return CompiledMira(**shared, C=float(rule.C))
+    return CompiledRule(**shared, power=POWERS[rule.step])
+
+
+OPERATIONS: dict[str, list[Any]] = {"mira": [direction], "ada": [direction]}
+"""The operations of problems that a step needs besides those of every structure."""
 
 
 def check_rule(rule: UpdateRule, problem: Any) -> None:
@@ -285,12 +306,13 @@ def check_rule(rule: UpdateRule, problem: Any) -> None:
 def check_structure(rule: UpdateRule, structure: type) -> None:
     """Raise InputError if a class of problems lacks an operation that a rule needs.
 
-    The step `mira` needs one more operation than others, k-best MIRA two more; some sub-structures need heads.
+    Some steps need more operations than others, so do k-best MIRA and softmax; some sub-structures need heads.
     """
     for stage in rule.stages:
         if stage.parts and not implements(structure, has_parts):
             raise InputError(f"rule '{rule.name}': parts are for trees of second order, not for {structure.__name__}")
-        needed = ([direction] if stage.step == "mira" else []) + ([best_outputs, keep] if stage.k_best > 1 else [])
+        needed = [*OPERATIONS.get(stage.step, []), *([best_outputs, keep] if stage.k_best > 1 else [])]
+        needed += [expected_difference] if stage.all_labels else []
         if lacking := [operation for operation in needed if not implements(structure, operation)]:
             raise InputError(
                 f"rule '{stage.name}' is not offered for {structure.__name__}, "

@@ -18,14 +18,14 @@ from swvp.learning.rule_kernels import define_substructures, set_gamma
 from swvp.learning.substructures import OF_HEADS, SUBSTRUCTURES, define_family
 from swvp.structures.generic import as_heads, wrong_positions
 from swvp.structures.operations import heads, labels
-from swvp.types import Floats, Ints
+from swvp.types import Floats, Ints, Singles
 
 __all__ = ["PythonRule", "sets_of"]
 
 
 @dataclass(frozen=True)
 class PythonRule:
-    """A rule for plain Python: the family, the scheme or both may be functions. C is None if the step is not `mira`."""
+    """A rule for plain Python: the family, the scheme or both may be functions. `squares` are for the step `ada`."""
 
     family: int | Substructures
     scheme: int | Gamma
@@ -35,7 +35,9 @@ class PythonRule:
     impose: bool
     literal: bool
     grid: float
-    C: float | None = None
+    step: str
+    C: float
+    squares: Singles
 
 
 @implement(define_substructures, PythonRule)

@@ -20,11 +20,14 @@ __all__ = ["APPROACHES", "PAPER_RULES", "STEPS", "UpdateRule", "as_rule", "regis
 
 APPROACHES = ("aggressive", "balanced")
 POWERS = {"unit": 0.0, "sqrt": 0.5, "count": 1.0}
-STEPS = (*POWERS, "mira")
+STEPS = (*POWERS, "mira", "ada")
 NAMED: dict[str, dict[str, Any]] = {
     "csp": {"substructures": "full", "gamma": "uniform", "approach": "aggressive", "step": "unit"},
     "mira": {"substructures": "full", "gamma": "uniform", "approach": "aggressive", "step": "mira"},
+    "softmax": {"substructures": "all", "gamma": "softmin", "approach": "balanced", "step": "ada", "all_labels": True},
 }
+SOFTMAX_C = 0.3
+"""The default learning rate of the rule `softmax`, whose steps are many and small; chosen on dev sets."""
 FLAGS = ("impose", "literal", "parts")
 THEN = ".."
 PAPER_RULES = ("csp", "a-wm", "a-wmr", "b-wm", "b-wmr")
@@ -91,10 +94,13 @@ class UpdateRule:
     beta : the exponent of wm and wmr, the inverse temperature of softmin; > 0
     step : "unit" Σγ = 1 as in the paper; "sqrt" and "count" multiply that by √m and m, for m mixed
         assignments with γ > 0; "mira" min(C, max(0, (loss - w·d) / ‖d‖²)) for d = Σγ(m^J) Δφ(x, y, m^J) and the
-        Hamming loss Σγ(m^J) |J|
-    C : the longest step of "mira"; > 0. If it is so small that every step is C, this is the step "unit", scaled
+        Hamming loss Σγ(m^J) |J|; "ada" a length for each feature by its earlier updates (AdaGrad), see
+        `swvp.learning.step`
+    C : the longest step of "mira", the learning rate of "ada"; > 0. If every step of "mira" is C because C is small,
+        this is the step "unit", scaled
     k_best : with the rule "mira", the number of best outputs that an update uses (see `swvp.learning.mira`); its
         short name is "mira:K"
+    all_labels : the rule "softmax", a rival of SWVP: labels of any output instead of y or y* at each position
     impose : exclude non-violating terms of a balanced update until γ condition (2) holds
     literal : follow Algorithm 1 and the formulas of γ as printed, also without a violation: CSP if the search missed a
         better y, a balanced γ if I^v is empty or has no weight. By default these cases make no update or back off
@@ -113,6 +119,7 @@ class UpdateRule:
     step: str = "unit"
     C: float = 1.0
     k_best: int = 1
+    all_labels: bool = False
     impose: bool = False
     literal: bool = False
     parts: bool = False
@@ -135,6 +142,8 @@ class UpdateRule:
             raise InputError(f"k_best must be a whole number of at least 1, not {shown(self.k_best)}")
         if self.k_best > 1 and (self.base != "mira" or any(getattr(self, flag) for flag in FLAGS)):
             raise InputError("k_best is for the rule mira only: give no other substructures, gamma, approach or step")
+        if self.all_labels and (self.base != "softmax" or any(getattr(self, flag) for flag in FLAGS)):
+            raise InputError("the rule softmax has no other substructures, gamma, approach, step or flags")
         if self.impose and self.literal:
             raise InputError("a rule cannot both impose condition (2) and be literal, which ignores it")
         if self.then is not None:
@@ -162,7 +171,10 @@ class UpdateRule:
     def uses_beta(self) -> bool:
         """Whether different values of β can give different updates."""
         without_beta = [scheme.name for scheme in SCHEMES if not scheme.uses_beta]
-        return any(rule.substructures != "full" and rule.gamma not in without_beta for rule in self.stages)
+        return any(
+            rule.substructures != "full" and rule.gamma not in without_beta and not rule.all_labels
+            for rule in self.stages
+        )
 
     @property
     def sums_over_all(self) -> bool:
@@ -171,8 +183,8 @@ class UpdateRule:
             self.substructures == "all"
             and self.approach == "balanced"
             and self.gamma in ("softmin", "maxent")
-            and self.step in ("unit", "mira")
-            and not (self.impose or self.literal or self.parts)
+            and self.step in ("unit", "mira", "ada")
+            and not (self.all_labels or self.impose or self.literal or self.parts)
         )
 
     @property
@@ -180,7 +192,9 @@ class UpdateRule:
         """The short name, which `as_rule` reads back (β and C are not part of it)."""
         if self.then is not None:
             return f"{self.then[0]}x{self.stages[0].name}{THEN}{self.then[1].name}"
-        if self.base is not None:
+        if self.substructures == "full" and (self.gamma, self.approach, self.step) == ("uniform", "aggressive", "ada"):
+            parts = ["csp", "ada"]
+        elif self.base is not None:
             parts = [self.base] if self.k_best == 1 else [self.base, str(self.k_best)]
         else:
             parts = [f"{self.approach[0]}-{name_of(self.gamma)}"]
@@ -200,7 +214,7 @@ class UpdateRule:
         """Whether every update meets the γ selection conditions, whatever the data."""
         if self.then is not None:
             return all(rule.respects_conditions() for rule in self.stages)
-        if self.k_best > 1 or self.literal:
+        if self.k_best > 1 or self.literal or self.all_labels:
             return False
         always = [scheme.name for scheme in SCHEMES if scheme.meets_conditions]
         if self.gamma in always or self.substructures == "full":  # with one J, it is a violation or a back-off
@@ -219,8 +233,9 @@ def as_rule(rule: str | UpdateRule, **changes: Any) -> UpdateRule:
     Parameters
     ----------
     rule : str or UpdateRule
-        A rule, or its short name: csp, mira[:K], or (a|b)-GAMMA[:SUBSTRUCTURES][:STEP], each with [:impose] [:literal]
-        [:parts]; or a schedule NxRULE..RULE, the first rule for N epochs, then the other.
+        A rule, or its short name: csp[:ada], mira[:K], softmax, or
+        (a|b)-GAMMA[:SUBSTRUCTURES][:STEP], each with [:impose] [:literal] [:parts]; or a schedule
+        NxRULE..RULE, the first rule for N epochs, then the other.
     **changes
         Fields of `UpdateRule` and their values.
 
@@ -254,9 +269,11 @@ def as_rule(rule: str | UpdateRule, **changes: Any) -> UpdateRule:
         fields["k_best"] = int(parts.pop(0))
     for part in parts:
         field, value = part_of(str(rule), part)
-        if field in fields:
+        if field in fields and (head, value) != ("csp", "ada"):
             raise InputError(f"rule '{rule}' has more than one part for its {field}")
         fields[field] = value
+    if head == "softmax":
+        fields["C"] = SOFTMAX_C
     return UpdateRule(**(fields | changes))
 
 

@@ -1,6 +1,6 @@
 """An update rule as kernels take it: its compiled family of sub-structures, its compiled γ, and its step.
 
-`define_substructures`, `set_gamma` and `step_length` are operations, so that the algorithm is the same for a rule with
+`define_substructures`, `set_gamma` and `update` are operations, so that the algorithm is the same for a rule with
 functions of a user's (`swvp.learning.python_rule`).
 """
 
@@ -12,9 +12,9 @@ from swvp.compiled import implement, kernel, operation
 from swvp.learning.gamma import weigh
 from swvp.learning.substructures import define_family
 from swvp.structures.operations import heads
-from swvp.types import Floats, Ints
+from swvp.types import Floats, Ints, Singles
 
-__all__ = ["CompiledMira", "CompiledRule", "define_substructures", "set_gamma"]
+__all__ = ["CompiledAda", "CompiledMira", "CompiledRule", "define_substructures", "set_gamma"]
 
 
 class CompiledRule(NamedTuple):
@@ -43,6 +43,20 @@ class CompiledMira(NamedTuple):
     grid: float
 
 
+class CompiledAda(NamedTuple):
+    """A rule with the step `ada`; `squares` are Σg² of each feature so far, and change with each update."""
+
+    family: int
+    scheme: int
+    beta: float
+    aggressive: bool
+    C: float
+    impose: bool
+    literal: bool
+    grid: float
+    squares: Singles
+
+
 @operation
 def define_substructures(
     rule: Any, problem: Any, model: Any, i: int, wrong: Ints, k: int, starts: Ints, positions: Ints
@@ -58,6 +72,7 @@ def set_gamma(rule: Any, margin: Floats, n: int, right: int, zero: float, gamma:
     """Write the weight of each of the n margins in use, not yet scaled; `right` positions are right."""
 
 
+@implement(define_substructures, CompiledAda)
 @implement(define_substructures, CompiledMira)
 @implement(define_substructures, CompiledRule)
 @kernel
@@ -65,6 +80,7 @@ def define_substructures_compiled(rule, problem, model, i, wrong, k, starts, pos
     return define_family(rule.family, heads(problem, model, i), wrong, k, starts, positions)
 
 
+@implement(set_gamma, CompiledAda)
 @implement(set_gamma, CompiledMira)
 @implement(set_gamma, CompiledRule)
 @kernel

@@ -1,4 +1,4 @@
-"""The length of an update: w += step · d with d = Σγ(m^J) Δφ(x, y, m^J) and Σγ = 1.
+"""The step of an update: how it changes w, given d = Σγ(m^J) Δφ(x, y, m^J) with Σγ = 1. w += step · d, where step is
 
     unit    1, the paper's
     sqrt    √m, for m mixed assignments with γ > 0
@@ -9,6 +9,12 @@ The step `mira` is the passive-aggressive one: just long enough to make the marg
 C. |J| counts wrong positions, so the loss is the Hamming loss of m^J. With J = [L_x] it is MIRA for one output, else
 the weighted-violations MIRA.
 
+    ada     w_f += C · g_f / √(1 + Σ g_f²) for each feature f, with the sum over the updates so far and this one
+
+The step `ada` (AdaGrad, Duchi, Hazan and Singer 2011) moves features less the more they have moved before, so that rare
+features learn as fast as frequent ones. g = d · k / Σγ(m^J) |J| for k wrong positions: each of them counts once, as in
+CSP. Theorem 1 does not cover it, because d and w are measured with different norms.
+
 ‖d‖² and inner products are sums over sparse vectors, given as pairs (feature, value) in which a feature may come more
 than once. A hash table with open addressing holds the sum of each feature; its size is a power of 2, and at most half
 of its slots are used.
@@ -16,18 +22,20 @@ of its slots are used.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from swvp.compiled import borrowing, implement, in_python, kernel, operation
+from swvp.compiled import implement, in_python, inlined, inlined_with_arrays, kernel, operation
 from swvp.learning.gamma import weighted_margin
 from swvp.learning.python_rule import PythonRule
-from swvp.learning.rule_kernels import CompiledMira, CompiledRule
-from swvp.structures.operations import direction, margins
+from swvp.learning.rule_kernels import CompiledAda, CompiledMira, CompiledRule
+from swvp.structures.exact import on_grid
+from swvp.structures.operations import add, change, counts_features, direction, importance, margins
 from swvp.types import Floats, Ints
 
-__all__ = ["step_length"]
+__all__ = ["adapt", "update"]
 
 FREE = -1
 
@@ -75,7 +83,7 @@ def dot(keys, sums, first, last, features, values):
 
 
 @operation
-def step_length(
+def update(
     rule: Any,
     problem: Any,
     model: Any,
@@ -87,36 +95,90 @@ def step_length(
     gamma: Floats,
     margin: Floats,
     used: int,
+    k: int,
+    clock: float,
 ):
-    """The length of the update of example i along the `count` sets, by γ and their margins; `used` have γ > 0.
+    """Change w by the `count` sets of example i, which has k wrong positions; return whether anything changed.
 
-    used = 0 means a back-off: there is one set, and its margin is not computed yet.
+    γ and the margins are those of the sets; `used` of them have γ > 0. used = 0 means a back-off: there is one set, and
+    its margin is not computed yet. γ is overwritten. `clock` is for the averaging sums, as in `operations.add`.
     """
 
 
-@implement(step_length, CompiledRule)
-@borrowing
-def power_length(rule, problem, model, i, starts, positions, sets, count, gamma, margin, used):
-    return float(used) ** rule.power if used > 1 and rule.power > 0 else 1.0
+@inlined
+def add_scaled(rule, step, problem, model, i, starts, positions, sets, count, gamma, clock):
+    """w += step · Σ γ(m^J) Δφ(x, y, m^J), in multiples of the grid if φ counts features."""
+    exact = counts_features(problem)
+    step *= importance(problem, i)
+    changed = False
+    for c in range(count):
+        gamma[c] = on_grid(step * gamma[c], rule.grid) if exact else step * gamma[c]
+        changed |= gamma[c] != 0
+    add(problem, model, i, starts, positions, sets, count, gamma, clock)
+    return changed
 
 
-@implement(step_length, CompiledMira)
+@implement(update, CompiledRule)
 @kernel
-def mira_length(rule, problem, model, i, starts, positions, sets, count, gamma, margin, used):
+def power_update(rule, problem, model, i, starts, positions, sets, count, gamma, margin, used, k, clock):
+    step = float(used) ** rule.power if used > 1 and rule.power > 0 else 1.0
+    return add_scaled(rule, step, problem, model, i, starts, positions, sets, count, gamma, clock)
+
+
+@implement(update, CompiledMira)
+@kernel
+def mira_update(rule, problem, model, i, starts, positions, sets, count, gamma, margin, used, k, clock):
     if used == 0:
         margins(problem, model, i, starts, positions, 1, margin)
-    loss = 0.0
-    for c in range(count):
-        loss += gamma[c] * (starts[sets[c] + 1] - starts[sets[c]])
-    missing = loss - weighted_margin(gamma, margin, count)
+    missing = loss(starts, sets, count, gamma) - weighted_margin(gamma, margin, count)
     if missing <= 0:
-        return 0.0
+        return False
     size, features, values = direction(problem, model, i, starts, positions, sets, count, gamma)
     norm = squared_norm(size, features, values)
-    return min(rule.C, missing / norm) if norm > 0 else 0.0  # where d = 0, no step changes anything
+    if norm == 0:  # then no step changes anything
+        return False
+    weight = importance(problem, i)
+    step = min(rule.C, missing / (weight * norm)) if weight > 0 else 0.0  # which weight multiplies: at most C · weight
+    return add_scaled(rule, step, problem, model, i, starts, positions, sets, count, gamma, clock)
 
 
-@implement(step_length, PythonRule)
-def python_length(rule: PythonRule, *example: Any) -> float:
-    function = power_length if rule.C is None else mira_length
-    return float(in_python(function)(rule, *example))
+@kernel
+def loss(starts, sets, count, gamma):
+    """Σγ(m^J) |J|."""
+    total = 0.0
+    for c in range(count):
+        total += gamma[c] * (starts[sets[c] + 1] - starts[sets[c]])
+    return total
+
+
+@implement(update, CompiledAda)
+@kernel
+def adaptive_update(rule, problem, model, i, starts, positions, sets, count, gamma, margin, used, k, clock):
+    size, features, values = direction(problem, model, i, starts, positions, sets, count, gamma)
+    scale = importance(problem, i) * k / loss(starts, sets, count, gamma)
+    return adapt(rule, model, size, features, values, scale, counts_features(problem), clock)
+
+
+@inlined_with_arrays
+def adapt(rule, model, size, features, values, scale, exact, clock):
+    """Change each feature by its learning rate, for g = scale · values; return whether anything changed."""
+    keys, sums = table(0, size, features, values)
+    changed = False
+    for at in range(len(keys)):
+        g = scale * sums[at]
+        if g == 0:
+            continue
+        total = rule.squares[keys[at]] + np.float32(g * g)
+        rule.squares[keys[at]] = total
+        amount = rule.C * g / math.sqrt(1.0 + np.float64(total))
+        amount = on_grid(amount, rule.grid) if exact else amount
+        if amount != 0:
+            change(model, keys[at], amount, clock)
+            changed = True
+    return changed
+
+
+@implement(update, PythonRule)
+def python_update(rule: PythonRule, *example: Any) -> bool:
+    kernels = {"mira": mira_update, "ada": adaptive_update}
+    return bool(in_python(kernels.get(rule.step, power_update))(rule, *example))

@@ -86,6 +86,7 @@ class ParserOptions(TrainingOptions):
         C: float | None = None,
         epochs: int = 10,
         average: bool = True,
+        average_power: float | None = None,
         order: int = 1,
         features: str | Sequence[str] | None = None,
         projective: bool = False,
@@ -135,6 +136,7 @@ class ParserOptions(TrainingOptions):
         check_pruning(self.prune_heads, self.prune_threshold)
         if self.margin is not None:
             self._check_real("margin")
+        self._average_power(rule)
         return rule
 
     def _default_rule(self) -> str:

@@ -38,8 +38,11 @@ def grid_of(longest_step: float) -> float:
     return GRID if longest_step >= 1 else math.ldexp(GRID, max(math.frexp(longest_step)[1] - 1, -900))
 
 
-def averaged(w: Floats, delayed: Floats, clock: int, out: Floats | None = None) -> Floats:
+def averaged(w: Floats, delayed: Floats, clock: float, out: Floats | None = None) -> Floats:
     """Return the mean of w after each of `clock` examples, rounded so that sums of averaged weights are exact too.
+
+    If t^p takes the place of the number t of examples, here and in `delayed`, the weights after example t count
+    t^p - (t-1)^p in the mean: the later ones count more.
 
     Parameters
     ----------

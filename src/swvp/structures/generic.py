@@ -269,7 +269,7 @@ def add(
     sets: Ints,
     count: int,
     amounts: Floats,
-    clock: int,
+    clock: float,
 ) -> None:
     for J, amount in zip(slices(starts, positions, sets[:count]), amounts[:count], strict=True):
         model.w += amount * delta(problem, model, i, J)
@@ -293,6 +293,12 @@ def direction(
     return len(d), np.arange(len(d)), d
 
 
+@implement(operations.change, PythonModel)
+def change(model: PythonModel, feature: int, amount: float, clock: float) -> None:
+    model.w[feature] += amount
+    model.delayed[feature] += amount * clock
+
+
 @implement(operations.labels, PythonProblem)
 def labels(problem: PythonProblem, model: PythonModel, i: int) -> tuple[Label, Label]:
     return problem.Y[i], model.predicted
@@ -309,5 +315,5 @@ def norm(model: PythonModel) -> float:
 
 
 @implement(operations.averaged_weights, PythonModel)
-def averaged_weights(model: PythonModel, clock: int) -> Floats:
+def averaged_weights(model: PythonModel, clock: float) -> Floats:
     return averaged(model.w, model.delayed, clock)

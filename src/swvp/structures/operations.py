@@ -5,7 +5,9 @@ structure, which implements the operations below with `swvp.compiled.implement`.
 knows nothing of tags or trees. Every structure implements `longest`, `find_mistakes`, `margins`, `add`, `weights`,
 `norm` and `averaged_weights`, and should say whether φ counts features (`counts_features`). The others are optional:
 
-    direction               for the step `mira`
+    direction               for the steps `mira` and `ada`
+    change                  for the step `ada`
+    expected_difference     for the rule `softmax`
     best_outputs, keep      for k-best MIRA
     heads                   for sub-structures of heads
     length                  for the γ `wmr-printed`
@@ -13,6 +15,7 @@ knows nothing of tags or trees. Every structure implements `longest`, `find_mist
     refresh                 for weights that are loaded from a file
     has_parts               for rules with `parts`
     pairs_at_most           for γ over all sub-structures without listing them
+    importance              for weights of examples
 
 The *kept prediction* is the last one of `find_mistakes` or `keep`, stored in `model`. examples/compiled_structure.py is
 a small structure.
@@ -22,7 +25,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from swvp.compiled import implement, kernel, operation
+from swvp.compiled import implement, inner, kernel, operation
 from swvp.types import Floats, Ints
 
 
@@ -74,6 +77,17 @@ def unknown_features(problem: Any) -> bool:
 
 
 @operation
+def importance(problem: Any, i: int) -> float:
+    """The weight of example i, which multiplies its updates."""
+
+
+@implement(importance, object)
+@inner
+def equal_importance(problem: Any, i: int) -> float:
+    return 1.0
+
+
+@operation
 def find_mistakes(problem: Any, model: Any, i: int, wrong: Ints) -> int:
     """Predict example i, y* = argmax w·φ(x, y'), and store it in `model` as the kept prediction.
 
@@ -91,11 +105,20 @@ def margins(problem: Any, model: Any, i: int, starts: Ints, positions: Ints, cou
 
 @operation
 def add(
-    problem: Any, model: Any, i: int, starts: Ints, positions: Ints, sets: Ints, count: int, amounts: Floats, clock: int
+    problem: Any,
+    model: Any,
+    i: int,
+    starts: Ints,
+    positions: Ints,
+    sets: Ints,
+    count: int,
+    amounts: Floats,
+    clock: float,
 ) -> None:
     """w += Σ_c amounts[c] · Δφ(x, y, m^J) with J = positions[starts[sets[c]]:starts[sets[c] + 1]], for c < count.
 
-    `clock` is the number of examples seen before this one: the averaging sums take clock · amount · Δφ.
+    `clock` is the number of examples seen before this one, or a power of it (`average_power`): the averaging sums take
+    clock · amount · Δφ.
     """
 
 
@@ -106,6 +129,19 @@ def direction(
     """The vector that `add` adds, d = Σ_c amounts[c] · Δφ(x, y, m^J), as n sparse pairs: (n, features, values).
 
     Features are numbered as in `weights`. One may come more than once: then its values add up.
+    """
+
+
+@operation
+def change(model: Any, feature: int, amount: float, clock: float) -> None:
+    """w[feature] += amount, for a feature as in `weights`; the averaging sums take clock · amount."""
+
+
+@operation
+def expected_difference(problem: Any, model: Any, i: int) -> tuple[int, Ints, Floats]:
+    """φ(x, y) - E[φ(x, y')] under p(y') ∝ exp(w·φ(x, y') + costs of y'), as sparse pairs, like `direction`.
+
+    It is called after `find_mistakes` of the same example. Labels of tiny probability may be left out.
     """
 
 
@@ -151,5 +187,8 @@ def norm(model: Any) -> float:
 
 
 @operation
-def averaged_weights(model: Any, clock: int) -> Floats:
-    """The mean of w after each of the `clock` examples seen, as one vector (never called in kernels)."""
+def averaged_weights(model: Any, clock: float) -> Floats:
+    """The mean of w after each of the `clock` examples seen, as one vector (never called in kernels).
+
+    If `add` and `change` were given a power of the number of examples, `clock` is that power too.
+    """

@@ -6,19 +6,20 @@ Constraints are the schemes of chunking and named entities or a user's own. A vo
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.errors import InputError, unknown_name
+from swvp.errors import InputError, is_real, shown, unknown_name
 from swvp.learning.voting import Hypotheses, Recorder
 from swvp.structures.chain import attributes as exact
 from swvp.structures.chain import search
-from swvp.structures.chain.attributes import AttributeChain, AttributeModel, take_over
+from swvp.structures.chain.attributes import NO_COSTS, AttributeChain, AttributeModel, take_over
 from swvp.structures.chain.beam import FIXES
 from swvp.structures.chain.voting import chain_votes, changed_weights, most_changes, vote_all
+from swvp.structures.exact import GRID
 from swvp.structures.operations import refresh
 from swvp.tagging.corpus import Corpus, numbered
 from swvp.training.options import in_shares
@@ -33,6 +34,7 @@ __all__ = [
     "before_and_after",
     "check_allowed",
     "check_vote",
+    "costs_of",
     "decoder_of",
     "recorder_of",
     "repaired",
@@ -168,6 +170,30 @@ def check_allowed(bars: Floats, labels: Sequence[Any], gold: NDArray[Any], offse
         raise InputError(
             f"{place(at)}: the constraint does not allow {label} after {previous}; leave it out, or change the label"
         )
+
+
+# ---------------------------------------------------------------- costs
+
+
+def costs_of(margin: float, cost: Mapping[Any, float] | None, labels: Sequence[Any]) -> Floats:
+    """What each label costs in the place of a gold label, at [gold label, label]; empty if nothing costs anything.
+
+    `cost` has factors of the margin, 1 by default: of a gold label, or of a pair (gold label, label).
+    """
+    factor = 1.0 - np.eye(len(labels))
+    number = {label: k for k, label in enumerate(labels)}
+    for key, value in sorted((cost or {}).items(), key=lambda item: isinstance(item[0], tuple)):  # pairs come last
+        if not is_real(value) or value < 0:
+            raise InputError(f"cost of {key!r} must be a number of at least 0, not {shown(value)}")
+        pair = key if isinstance(key, tuple) and key not in number else (key,)
+        if len(pair) > 2 or any(label not in number for label in pair):
+            raise InputError(f"cost: {key!r} is neither a label of the training data nor a pair (gold, predicted)")
+        if len(pair) == 1:
+            factor[number[pair[0]]] *= value
+        elif pair[0] != pair[1]:
+            factor[number[pair[0]], number[pair[1]]] = value
+    costs = np.floor(margin * factor / GRID + 0.5) * GRID  # on the grid: sums of weights and costs are exact
+    return costs if costs.any() else NO_COSTS
 
 
 # ---------------------------------------------------------------- search

@@ -7,7 +7,7 @@ second and 70 MB to import.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,7 +20,7 @@ from swvp.features.templates import PRESETS, parse_templates
 from swvp.learning.perceptron import check_structure, generator
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.learning.voting import Hypotheses
-from swvp.structures.chain.attributes import AttributeChain
+from swvp.structures.chain.attributes import NO_COSTS, NO_IMPORTANCE, AttributeChain
 from swvp.structures.chain.search import SearchChain
 from swvp.tagging.corpus import (
     Corpus,
@@ -42,6 +42,7 @@ from swvp.tagging.decoder import (
     barrier,
     check_allowed,
     check_vote,
+    costs_of,
     decoder_of,
     recorder_of,
     repaired,
@@ -60,6 +61,10 @@ from swvp.types import Floats
 
 __all__ = ["Tagger"]
 
+DEFAULT_RULE = "softmax"
+"""The default rule of first order and exact search, chosen on dev sets of chunking, named entities and tags."""
+SOFTMAX_MARGIN, ADAPTIVE_MARGIN = 5.0, 8.0
+"""The default margins of the rule `softmax` and of other rules with the step `ada`, chosen on dev sets."""
 MOST_HASHED = 2**32 - 1
 """The numbers of attributes have 32 bits."""
 
@@ -69,6 +74,8 @@ class Tagger(TrainingOptions, TaggerInspection):
 
     BETA = 0.5  # better for tagging than 1
 
+    margin: float | None
+    cost: Mapping[Any, float] | None
     vote: bool
     features: str | Sequence[str] | None
     columns: Sequence[str] | None
@@ -95,7 +102,7 @@ class Tagger(TrainingOptions, TaggerInspection):
     def __init__(
         self,
         *,
-        rule: str | UpdateRule = "a-wm:segments:sqrt",
+        rule: str | UpdateRule | None = None,
         substructures: Any = None,
         gamma: Any = None,
         approach: str | None = None,
@@ -104,6 +111,9 @@ class Tagger(TrainingOptions, TaggerInspection):
         C: float | None = None,
         epochs: int = 10,
         average: bool = True,
+        average_power: float | None = None,
+        margin: float | None = None,
+        cost: Mapping[Any, float] | None = None,
         vote: bool = False,
         features: str | Sequence[str] | None = None,
         columns: Sequence[str] | None = None,
@@ -126,6 +136,7 @@ class Tagger(TrainingOptions, TaggerInspection):
         X: Sentences,
         y: Sequence[Sequence[Any]],
         *,
+        sample_weight: Sequence[float] | None = None,
         dev: tuple[Sentences, Sequence[Sequence[Any]]] | None = None,
         watch: Watch | None = None,
         checkpoint: str | Path | None = None,
@@ -138,6 +149,8 @@ class Tagger(TrainingOptions, TaggerInspection):
             Each is a list of tokens.
         y : list of lists
             The label of each token.
+        sample_weight : sequence of float, optional
+            A weight ≥ 0 of each sentence, which multiplies its updates (C, with the step "mira"). By default 1.
         dev : (X, y), optional
             A dev set. The weights are then those of the epoch with the best dev score: F1 if the labels are those of
             phrases, else accuracy.
@@ -161,7 +174,7 @@ class Tagger(TrainingOptions, TaggerInspection):
         names = None if corpus.columns is None else corpus.columns.names
         dev_corpus = None if dev is None else corpus_of(*dev, names, corpus.kind)
         with Session(checkpoint, observers=[] if watch is None else [EpochCallback(watch)]) as session:
-            training = self.start(corpus, dev_corpus)
+            training = self.start(corpus, dev_corpus, importance=importance_of(sample_weight, len(X)))
             check_resumable(training, checkpoint)
             session.train(self, training, [corpus] if dev_corpus is None else [corpus, dev_corpus])
             self.finish(training)
@@ -257,10 +270,15 @@ class Tagger(TrainingOptions, TaggerInspection):
             raise InputError("hashed attributes are not counted: leave out minimum_count")
         if self.hashed is not None and self.hashed > MOST_HASHED:
             raise InputError(f"hashed must be at most {MOST_HASHED}, not {self.hashed}")
-        decoder = decoder_of(self.decoder, np.zeros((1, 1)), self.order, self.width, self.fix)
+        decoder = self._decoder_options()
         if (crf or any(stage.step == "mira" for stage in rule.stages)) and not decoder.plain:
             raise InputError(f"rule '{self.rule}' is for order 1 and exact search: a beam or order 2 need another")
         check_structure(rule, AttributeChain if decoder.plain else SearchChain)
+        self._average_power(rule)
+        if self.margin is not None:
+            self._check_real("margin")
+        if (self.margin or self.cost) and (crf or not decoder.plain):
+            raise InputError("margin and cost are for order 1, exact search and other rules than crf: leave them out")
         if self.vote:
             check_vote(decoder, crf=crf)
         if crf:
@@ -269,19 +287,31 @@ class Tagger(TrainingOptions, TaggerInspection):
             barrier(self.constraint, [])
         return rule
 
+    def _default_rule(self) -> str:
+        plain = self.decoder == "viterbi" and self.order == 1
+        return DEFAULT_RULE if plain else "a-wm:segments:sqrt"
+
     def use_layout(self, layout: Layout) -> None:
         """Learn from files with these columns: they are saved with the model, which then reads such files."""
         self.columns, self.layout_ = list(layout.names), layout
 
     def start(
-        self, corpus: Corpus, dev: Corpus | None = None, *, extend: bool = False, classes: Sequence[Any] = ()
+        self,
+        corpus: Corpus,
+        dev: Corpus | None = None,
+        *,
+        extend: bool = False,
+        classes: Sequence[Any] = (),
+        importance: Floats = NO_IMPORTANCE,
     ) -> Training:
         """Return a new training on a corpus, to be run; `finish` takes its weights.
 
         With `extend` it starts from the present weights, if there are any, and adds labels and attributes to the known
-        ones. `classes` are labels that may be missing in the corpus.
+        ones. `classes` are labels that may be missing in the corpus. `importance` are weights of the sentences.
         """
         rule = self.check()
+        if len(importance) and (self.rule == "crf" or not self._decoder_options().plain):
+            raise InputError("sample_weight is for order 1, exact search and other rules than crf: leave it out")
         if corpus.labels is None or not corpus.tokens:
             raise InputError("no tokens to learn from")
         extend = extend and hasattr(self, "coef_")
@@ -301,13 +331,16 @@ class Tagger(TrainingOptions, TaggerInspection):
         for name in ("coef_", "transitions_", "triples_"):  # old weights do not fit the new attributes
             self.__dict__.pop(name, None)
         self.classes_, self.barrier_ = names, bars
-        problem = decoder.problem(self._fit_encoder(corpus, extend)._replace(y=gold))
+        costs = costs_of(self._margin(rule), self.cost, names) if decoder.plain else NO_COSTS
+        chain = self._fit_encoder(corpus, extend)._replace(y=gold, costs=costs, importance=importance)
+        problem = decoder.problem(chain)
         longest = int(np.diff(corpus.offsets).max())
         model = decoder.extended_model(weights, len(known), self.n_attributes_, longest)
         options: dict[str, Any] = {
             "kind": "tagger",
             "examples": len(corpus.offsets) - 1,
             "average": self.average,
+            "average_power": self._average_power(rule),
             "orders": generator(self.random_state),
             "dev": None if dev is None else self._development(dev),
         }
@@ -324,6 +357,14 @@ class Tagger(TrainingOptions, TaggerInspection):
         rounds = training.best_epoch * training.examples
         self.hypotheses_ = None if training.recorder is None else training.recorder.hypotheses().until(rounds)
         return self
+
+    def _margin(self, rule: UpdateRule) -> float:
+        """The margin: the given one, or that of the rule, 0 unless its step is `ada`."""
+        if self.margin is not None:
+            return float(self.margin)
+        if any(stage.all_labels for stage in rule.stages):
+            return SOFTMAX_MARGIN
+        return ADAPTIVE_MARGIN if any(stage.step == "ada" for stage in rule.stages) else 0.0
 
     def _choose(self, corpus: Corpus, extend: bool) -> None:
         """Choose features and constraint if the user gave none.
@@ -398,6 +439,10 @@ class Tagger(TrainingOptions, TaggerInspection):
     def _decoder(self) -> Decoder:
         return decoder_of(self.decoder, self.barrier_, self.order, self.width, self.fix)
 
+    def _decoder_options(self) -> Decoder:
+        """The decoder, before the labels are known."""
+        return decoder_of(self.decoder, np.zeros((1, 1)), self.order, self.width, self.fix)
+
     def _corpus(self, X: Sentences) -> Corpus:
         return corpus_of(X, None, getattr(self, "columns_", None), self.kind_)
 
@@ -431,6 +476,19 @@ class Tagger(TrainingOptions, TaggerInspection):
         fitted = 1 if self.triples_ is None or not self.triples_.size else 2
         if self.order in (1, 2) and self.order != fitted:
             raise InputError(f"the tagger was fitted with order {fitted}, not {self.order}: fit it again")
+
+
+def importance_of(sample_weight: Sequence[float] | None, sentences: int) -> Floats:
+    """The weights of sentences as an array; InputError unless they are one number ≥ 0 for each."""
+    if sample_weight is None:
+        return NO_IMPORTANCE
+    try:
+        weights = np.asarray(sample_weight, float)
+    except (TypeError, ValueError):
+        weights = np.zeros(0)
+    if weights.shape != (sentences,) or not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise InputError(f"sample_weight must be one number of at least 0 for each of the {sentences} sentences")
+    return weights
 
 
 def score_on(features: str, train: Corpus, dev: Corpus) -> float:

@@ -39,6 +39,7 @@ __all__ = [
     "lines_of",
     "lowest_loss",
     "not_fitted",
+    "power_of",
     "remake",
     "scores_of",
     "shares",
@@ -51,9 +52,11 @@ __all__ = [
 Learner = TypeVar("Learner")
 
 PARTS = ("substructures", "gamma", "approach", "beta", "step", "C")
-REAL = ("beta", "C", "l2", "margin", "prune_threshold")
+REAL = ("beta", "C", "l2", "margin", "prune_threshold", "average_power")
 WHOLE = ("epochs", "minimum_count", "patience", "hashed", "prune_heads")
-MAY_BE_NONE = ("beta", "C", "margin", "prune_threshold", "patience", "hashed")
+MAY_BE_NONE = ("beta", "C", "margin", "prune_threshold", "average_power", "patience", "hashed")
+ADAPTIVE_POWER = 3.0
+"""The power of averaging for rules with the step `ada`, whose early weights are the worst."""
 MOST_SEED = 2**128
 
 
@@ -72,6 +75,7 @@ class TrainingOptions:
     C: float | None
     epochs: int
     average: bool
+    average_power: float | None
     patience: int | None
     random_state: Any
     n_jobs: int
@@ -126,6 +130,9 @@ class TrainingOptions:
             if not is_real(value) or value < 0:
                 raise InputError(f"{name} must be a number of at least 0, not {shown(value)}")
 
+    def _average_power(self, rule: UpdateRule) -> float:
+        return power_of(self.average_power, rule)
+
     def _take_history(self, training: Training) -> None:
         """Take the history, the dev scores and the best epoch of a training."""
         self.history_ = training.history
@@ -138,6 +145,15 @@ class TrainingOptions:
         self.dev_scores_ = scores_of(meta["dev_scores"])
         self.best_epoch_ = meta["best_epoch"]
         require(type(self.best_epoch_) is int and 0 <= self.best_epoch_ <= len(self.history_), "best epoch")
+
+
+def power_of(given: float | None, rule: UpdateRule) -> float:
+    """The power of averaging: the given one, or that of the rule's step."""
+    if given is None:
+        return ADAPTIVE_POWER if any(stage.step == "ada" for stage in rule.stages) else 1.0
+    if not is_real(given) or given < 1:
+        raise InputError(f"average_power must be a number of at least 1, not {shown(given)}")
+    return float(given)
 
 
 def best_epoch_text(learner: TrainingOptions) -> str:

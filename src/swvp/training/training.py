@@ -1,13 +1,15 @@
 """The training loop (epochs, dev scores, the best epoch, patience), and checkpoints, from which it resumes.
 
-The state of a training is explicit: the weights and their averaging sums in `model` (`SUMS`), the counters, the random
-numbers and the history. A checkpoint is that state in a file; a training that resumes from it ends in the same weights.
+The state of a training is explicit: the weights and their averaging sums in `model` (`SUMS`), the sums of squares of
+the step `ada`, the counters, the random numbers and the history. A checkpoint is that state in a file; a training that
+resumes from it ends in the same weights.
 The loop knows the structure by its operations only.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -20,9 +22,10 @@ from swvp.errors import InputError, is_real, is_whole
 from swvp.io.container import read_container, write_container
 from swvp.io.files import remove_leftovers
 from swvp.io.model_files import fill, require, sparse, sparse_names
-from swvp.learning.perceptron import Epoch, run_epochs
+from swvp.learning.perceptron import Epoch, new_squares, run_epochs
 from swvp.learning.rule import UpdateRule
 from swvp.learning.voting import Recorder
+from swvp.structures.chain.attributes import copy_known
 from swvp.structures.exact import averaged
 from swvp.structures.operations import refresh
 from swvp.training.options import epochs_of, scores_of
@@ -107,12 +110,15 @@ class Training:
         examples: int,
         average: bool,
         orders: np.random.Generator,
+        average_power: float = 1.0,
         dev: Development | None = None,
         recorder: Recorder | None = None,
         resumable: bool = True,
     ):
         self.problem, self.model, self.rule, self.kind = problem, model, rule, kind
         self.examples, self.average, self.orders, self.dev = examples, average, orders, dev
+        self.average_power = float(average_power)
+        self.squares = new_squares(rule, model)
         self.recorder = recorder
         # a checkpoint does not hold the vectors of a vote
         self.resumable = resumable and type(self).resumable and recorder is None
@@ -149,7 +155,9 @@ class Training:
             epochs=epochs - len(self.history),
             random_state=self.orders if self.shuffle else None,
             clock=self.clock,
+            power=self.average_power,
             largest=self.largest,
+            squares=self.squares,
             first=len(self.history) + 1,
             after=None if self.recorder is None else self.recorder.after,
         ):
@@ -159,8 +167,14 @@ class Training:
                 return
 
     def continue_from(self, previous: Training) -> None:
-        """Continue the counters and the random numbers of the training on the previous batch."""
+        """Continue the counters, sums of squares and random numbers of the training on the previous batch."""
         self.clock, self.largest, self.orders = previous.clock, previous.largest, previous.orders
+        if len(self.squares) and len(previous.squares):
+            old, new = (by_name(training.model, training.squares) for training in (previous, self))
+            if all(old[name].shape == new[name].shape for name in new):
+                self.squares[:] = previous.squares
+            else:  # a chain with more attributes or labels
+                copy_known(new, old, old["w"].shape[1])
 
     def _record(self, epoch: Epoch, watch: Watch) -> None:
         """Append an epoch to the history, score it, and copy its weights if they are the best so far."""
@@ -179,11 +193,15 @@ class Training:
     def weights(self) -> Weights:
         """The weights now: their mean over all examples seen, or the last ones."""
         return {
-            name: averaged(getattr(self.model, name), getattr(self.model, SUMS[name]), self.clock)
+            name: averaged(getattr(self.model, name), getattr(self.model, SUMS[name]), self._clock())
             if self.average
             else getattr(self.model, name).copy()
             for name in weight_names(self.model)
         }
+
+    def _clock(self) -> float:
+        """The number of examples seen, to the power of averaging."""
+        return float(self.clock**self.average_power)
 
     def result(self) -> Weights:
         """The weights of the best epoch. Call it last: without `dev` it overwrites the model's arrays."""
@@ -192,7 +210,7 @@ class Training:
         result = {}
         for name in weight_names(self.model):
             w, total = getattr(self.model, name), getattr(self.model, SUMS[name])
-            result[name] = averaged(w, total, self.clock, out=total) if self.average else w
+            result[name] = averaged(w, total, self._clock(), out=total) if self.average else w
         return result
 
 
@@ -201,10 +219,22 @@ def weight_names(model: Any) -> Sequence[str]:
     return [name for name in SUMS if name in model._fields]
 
 
+def by_name(model: Any, flat: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """Views of a vector that has an element for each weight, as arrays with the names and shapes of the weights."""
+    shapes = {name: getattr(model, name).shape for name in weight_names(model)}
+    ends = np.cumsum([math.prod(shape) for shape in shapes.values()])
+    pieces = np.split(flat, ends[:-1])
+    return {name: piece.reshape(shape) for (name, shape), piece in zip(shapes.items(), pieces, strict=True)}
+
+
 # ---------------------------------------------------------------- checkpoints
 
 START_AGAIN = "remove it to start again, or use --fresh on the command line"
 """What to do with a checkpoint that cannot be resumed from."""
+
+
+SQUARES = "squares"
+"""The array of a checkpoint that holds the sums of squares of the step `ada`."""
 
 
 class Data(Protocol):
@@ -253,6 +283,8 @@ def save_checkpoint(path: Path, training: Training, stamped: dict[str, Any]) -> 
             arrays |= sparse(part, getattr(training.model, part))
         if training.best is not None:
             arrays |= sparse(f"best {name}", training.best[name])
+    if len(training.squares):
+        arrays |= sparse(SQUARES, training.squares)
     write_container(path, checkpoint_kind(training), meta, arrays)
 
 
@@ -260,6 +292,7 @@ def array_names(training: Training, meta: dict[str, Any]) -> set[str]:
     """The arrays of a checkpoint: weights and their sums, and the weights of the best epoch if epochs are scored."""
     names = weight_names(training.model)
     parts = [part for name in names for part in (name, SUMS[name], *([f"best {name}"] if meta["scores"] else []))]
+    parts += [SQUARES] if len(training.squares) else []
     return {array for part in parts for array in sparse_names(part)}
 
 
@@ -293,6 +326,8 @@ def resume(path: Path, training: Training, stamped: dict[str, Any]) -> bool:
         for name in names:
             for part in (name, SUMS[name]):
                 fill(getattr(training.model, part), contents.arrays, part)
+        if len(training.squares):
+            fill(training.squares, contents.arrays, SQUARES)
         if training.scores:
             training.best = {name: np.zeros_like(getattr(training.model, name)) for name in names}
             for name, array in training.best.items():

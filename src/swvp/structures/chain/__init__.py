@@ -1,3 +1,4 @@
-"""Linear chains. Importing `k_best` here registers the k best outputs of taggers, whichever module comes first."""
+"""Linear chains. The imports register optional operations of taggers, whichever module comes first."""
 
+from swvp.structures.chain import expected as expected
 from swvp.structures.chain import k_best as k_best

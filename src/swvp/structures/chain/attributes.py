@@ -19,13 +19,27 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from swvp.compiled import implement, inlined, inlined_with_arrays, kernel
+from swvp.compiled import borrowing, implement, inlined, inlined_with_arrays, kernel
 from swvp.structures import operations
 from swvp.structures.exact import averaged
 from swvp.types import Floats, Ids, Ints
 
-__all__ = ["compare", "counts_features", "labels", "length", "longest", "mix", "replaced_pairs", "take_over"]
+__all__ = [
+    "NO_COSTS",
+    "NO_IMPORTANCE",
+    "compare",
+    "copy_known",
+    "counts_features",
+    "labels",
+    "length",
+    "longest",
+    "mix",
+    "replaced_pairs",
+    "score_with_costs",
+    "take_over",
+]
 
 
 @kernel
@@ -92,10 +106,16 @@ def squares(*arrays: Floats) -> float:
     return sum(float(np.einsum("i,i->", array.ravel(), array.ravel())) for array in arrays)
 
 
+NO_COSTS: Floats = np.zeros((0, 0))
+NO_IMPORTANCE: Floats = np.zeros(0)
+
+
 class AttributeChain(NamedTuple):
     """Sequences of positions offsets[i]:offsets[i + 1]; position t has attributes[starts[t]:starts[t + 1]].
 
-    `values` are those of the attributes, or empty if all are 1. `y` are the gold labels, or empty.
+    `values` are those of the attributes, or empty if all are 1. `y` are the gold labels, or empty. `costs` are what a
+    label costs in the place of another in training, at [gold label, label], or empty: the gold labels must win by them.
+    `importance` are weights of the sequences, or empty if all are 1.
     """
 
     attributes: Ids
@@ -103,6 +123,8 @@ class AttributeChain(NamedTuple):
     starts: Ints
     y: Ids
     offsets: Ints
+    costs: Floats = NO_COSTS
+    importance: Floats = NO_IMPORTANCE
 
 
 class AttributeModel(NamedTuple):
@@ -225,12 +247,30 @@ def predict_one(problem, model, i, predicted, at):
         viterbi(n, model.node, model.moves, model.value, predicted, at)
 
 
+@implement(operations.importance, AttributeChain)
+@borrowing
+def importance(problem, i):
+    return problem.importance[i] if len(problem.importance) else 1.0
+
+
+@inlined
+def score_with_costs(problem, model, start, n):
+    """Score n positions, each label with what it costs: the prediction is then the worst violation of a margin."""
+    score_positions(problem.attributes, problem.values, problem.starts, start, n, model.w, model.node)
+    if len(problem.costs):
+        for k in range(n):
+            for y in range(model.node.shape[1]):
+                model.node[k, y] += problem.costs[problem.y[start + k], y]
+
+
 @implement(operations.find_mistakes, AttributeChain)
 @kernel
 def find_mistakes(problem, model, i, wrong):
     start = problem.offsets[i]
     n = problem.offsets[i + 1] - start
-    predict_one(problem, model, i, model.predicted, 0)
+    if n:
+        score_with_costs(problem, model, start, n)
+        viterbi(n, model.node, model.moves, model.value, model.predicted, 0)
     return compare(problem.y, start, n, model.predicted, model.mixed, wrong)
 
 
@@ -332,6 +372,18 @@ def direction(problem, model, i, starts, positions, sets, count, amounts):
     return size, features, values
 
 
+@implement(operations.change, AttributeModel)
+@borrowing
+def change(model, feature, amount, clock):
+    labels = model.w.shape[1]
+    if feature < model.w.size:
+        model.w[feature // labels, feature % labels] += amount
+        model.delayed[feature // labels, feature % labels] += amount * clock
+    else:
+        move = feature - model.w.size
+        add_move(model, move % (labels + 1), move // (labels + 1), amount, clock)
+
+
 @implement(operations.weights, AttributeModel)
 def weights(model: AttributeModel) -> Floats:
     """w as one vector: (a, y), then (y', y)."""
@@ -349,7 +401,7 @@ def norm(model: AttributeModel) -> float:
 
 
 @implement(operations.averaged_weights, AttributeModel)
-def averaged_weights(model: AttributeModel, clock: int) -> Floats:
+def averaged_weights(model: AttributeModel, clock: float) -> Floats:
     return averaged(weights(model), np.concatenate([model.delayed.ravel(), model.delayed_move.ravel()]), clock)
 
 
@@ -364,12 +416,20 @@ def predict_all(problem: AttributeChain, model: AttributeModel, out: Ids) -> Non
 def take_over(model: Any, old: Mapping[str, Floats], labels: int) -> None:
     """Copy the weights and averaging sums of a model with fewer labels, by their field names, into a larger model.
 
-    `labels` is the number of labels of the old one. BOUNDARY is numbered after the labels, so its weights move.
+    `labels` is the number of labels of the old one.
+    """
+    copy_known({name: getattr(model, name) for name in old}, old, labels)
+    operations.refresh(model)
+
+
+def copy_known(new: Mapping[str, NDArray[Any]], old: Mapping[str, NDArray[Any]], labels: int) -> None:
+    """Copy arrays over attributes or labels into larger ones of the same names.
+
+    BOUNDARY is numbered after the labels, so its elements move.
     """
     for name, values in old.items():
-        array = getattr(model, name)
+        array = new[name]
         if name in ("w", "delayed"):
             array[: len(values), :labels] = values
         elif len(values):
             array[np.ix_(*[[*range(labels), len(array) - 1]] * array.ndim)] = values
-    operations.refresh(model)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swvp.compiled import implement, inlined, kernel
+from swvp.compiled import borrowing, implement, inlined, kernel
 from swvp.structures import operations
 from swvp.structures.chain.attributes import compare, labels, length, longest, mix, replaced_pairs
 from swvp.structures.exact import averaged
@@ -47,7 +47,8 @@ class IndicatorModel(NamedTuple):
     w_emit: Floats  # (x, y)
     w_move: Floats  # (y', y)
     w_part: Floats  # (x, y', y)
-    delayed: Floats  # like w_part
+    delayed: Floats  # like w_part, of updates that move all features of a part alike
+    delayed_single: Floats  # like w, of updates that move each feature by itself
     predicted: Ids
     mixed: Ids
     back: Ids
@@ -70,6 +71,7 @@ def new_model(symbols: int, labels: int, positions: int, w: Floats | None = None
         w_move=w_move,
         w_part=w_part,
         delayed=np.zeros(shapes[-1]),
+        delayed_single=np.zeros(ends[-1]),
         predicted=np.zeros(positions, np.uint32),
         mixed=np.zeros(positions, np.uint32),
         back=np.zeros((positions, labels), np.uint32),
@@ -244,6 +246,13 @@ def direction(problem, model, i, starts, positions, sets, count, amounts):
     return size, features, values
 
 
+@implement(operations.change, IndicatorModel)
+@borrowing
+def change(model, feature, amount, clock):
+    model.w[feature] += amount
+    model.delayed_single[feature] += amount * clock
+
+
 @implement(operations.weights, IndicatorModel)
 def weights(model: IndicatorModel) -> Floats:
     """w as one vector, in the order (x), (y), (y'), (x, y), (y', y), (x, y', y); the weights of (x) are 0."""
@@ -256,10 +265,11 @@ def norm(model: IndicatorModel) -> float:
 
 
 @implement(operations.averaged_weights, IndicatorModel)
-def averaged_weights(model: IndicatorModel, clock: int) -> Floats:
+def averaged_weights(model: IndicatorModel, clock: float) -> Floats:
     parts = model.delayed
     sums = (parts.sum((1, 2)), parts.sum((0, 1)), parts.sum((0, 2)), parts.sum(1), parts.sum(0), parts)
-    return averaged(model.w, np.concatenate([block.ravel() for block in sums]), clock)
+    sums_of_parts = np.concatenate([block.ravel() for block in sums])
+    return averaged(model.w, sums_of_parts + model.delayed_single, clock)
 
 
 @kernel

@@ -17,7 +17,7 @@ import numpy as np
 
 from swvp.compiled import implement, kernel
 from swvp.structures import operations
-from swvp.structures.chain.attributes import AttributeChain, compare, score_positions, viterbi
+from swvp.structures.chain.attributes import AttributeChain, compare, score_with_costs, viterbi
 from swvp.types import Floats, Ids, Ints
 
 __all__ = ["KBestBuffers", "best_outputs", "k_best", "keep", "new_k_best_buffers"]
@@ -123,7 +123,7 @@ def best_outputs(problem, model, i, k):
     start = problem.offsets[i]
     n = problem.offsets[i + 1] - start
     paths, scores, turns = np.empty((k, n), np.uint32), np.empty(k), np.empty((k, 3), np.int64)
-    score_positions(problem.attributes, problem.values, problem.starts, start, n, model.w, model.node)
+    score_with_costs(problem, model, start, n)
     number = k_best(n, model.node, model.moves, k, model.value, paths, scores, turns)
     return number, paths
 

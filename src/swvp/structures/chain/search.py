@@ -154,7 +154,7 @@ def as_search(chain: AttributeChain, fix: str = "none") -> SearchChain:
     """The same sequences for a model of `new_search_model`."""
     if fix not in FIXES:
         raise unknown_name("fix", fix, FIXES)
-    return SearchChain(*chain, fix=FIXES.index(fix))
+    return SearchChain(chain.attributes, chain.values, chain.starts, chain.y, chain.offsets, FIXES.index(fix))
 
 
 def check_search(order: int, width: int, fix: str = "none") -> None:
@@ -354,7 +354,7 @@ def norm(model: SearchModel) -> float:
 
 
 @implement(operations.averaged_weights, SearchModel)
-def averaged_weights(model: SearchModel, clock: int) -> Floats:
+def averaged_weights(model: SearchModel, clock: float) -> Floats:
     sums = (model.delayed, model.delayed_move, model.delayed_triple)
     return averaged(weights(model), np.concatenate([part.ravel() for part in sums]), clock)
 

@@ -242,6 +242,13 @@ def direction(problem, model, i, starts, positions, sets, count, amounts):
     return size, features, values
 
 
+@implement(operations.change, ArcModel)
+@borrowing
+def change(model, feature, amount, clock):
+    model.w[feature] += amount
+    model.delayed[feature] += amount * clock
+
+
 @implement(operations.best_outputs, Arcs)
 @kernel
 def best_outputs(problem, model, i, k):
@@ -296,7 +303,7 @@ def norm(model: ArcModel) -> float:
 
 
 @implement(operations.averaged_weights, ArcModel)
-def averaged_weights(model: ArcModel, clock: int) -> Floats:
+def averaged_weights(model: ArcModel, clock: float) -> Floats:
     return averaged(model.w, model.delayed, clock)
 
 

@@ -119,7 +119,7 @@ def new_part_model(
 
 SHARED_OPERATIONS = {
     SecondOrder: ("longest", "length", "counts_features", "has_parts", "heads", "labels"),
-    PartModel: ("weights", "norm", "averaged_weights", "refresh"),
+    PartModel: ("change", "weights", "norm", "averaged_weights", "refresh"),
 }
 """Operations with the implementation of first order, since sentences and weights have the same layout."""
 
