@@ -15,13 +15,17 @@ FIRST = (
     "structures/test_arcs.py",
     "tagging/test_tagger.py",
     "parsing/test_parser_second.py",
+    "structures/test_word_parts.py",
     "test_fuzz.py",
     "test_docs.py",
+    "test_without_jit.py",
+    "test_cache.py",
 )
 """The files that compile most or take longest, in the order in which they start.
 
-Each of the first four compiles the kernels of one family: second-order trees, first-order trees, chains, the parser.
-Files that start later load these kernels from the cache, so that no kernel is compiled in two processes at once.
+Each of the first five compiles the kernels of one family: second-order trees, first-order trees, chains, the parser,
+parts of words. Files that start later load these kernels from the cache, so that no kernel is compiled in two processes
+at once. The others take long without compiling much: if they started last, one process would wait for the other.
 """
 
 

@@ -1,8 +1,10 @@
 """The cache of machine code: damaged files are compiled anew, those that others could have written are not read."""
 
+import functools
 import hashlib
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -27,33 +29,49 @@ print(double(21), double.stats.cache_hits[double.signatures[0]] if double.stats.
 """
 
 
-@pytest.fixture
-def run(tmp_path):
+def call(sources, cache, umask="022", **environment):
     """Call a kernel in a process of its own: (its result, whether its machine code came from the cache, warnings)."""
-    (tmp_path / "kernels.py").write_text(MODULE)
+    environment = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": str(cache),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONPATH": os.pathsep.join([str(sources), *sys.path]),
+        **environment,
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, umask], capture_output=True, env=environment, text=True, check=True
+    )
+    result, hits = done.stdout.split()
+    return int(result), int(hits), done.stderr
 
-    def call(umask="022", **environment):
-        environment = {
-            **os.environ,
-            "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]),
-            **environment,
-        }
-        done = subprocess.run(
-            [sys.executable, "-c", PROGRAM, umask], capture_output=True, env=environment, text=True, check=True
-        )
-        result, hits = done.stdout.split()
-        return int(result), int(hits), done.stderr
 
-    return call
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    """A folder with the module of the kernel."""
+    folder = tmp_path_factory.mktemp("sources")
+    (folder / "kernels.py").write_text(MODULE)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory, sources):
+    """A cache that holds the kernel."""
+    cache = tmp_path_factory.mktemp("compiled") / "cache"
+    assert call(sources, cache) == (42, 0, "")
+    assert call(sources, cache) == (42, 1, "")
+    return cache
 
 
 @pytest.fixture
-def code(tmp_path, run):
-    """The file of the kernel in the cache, once it is there."""
-    assert run() == (42, 0, "")
-    assert run() == (42, 1, "")
+def run(tmp_path, sources):
+    """Call the kernel with a cache of this test's own."""
+    return functools.partial(call, sources, tmp_path / "cache")
+
+
+@pytest.fixture
+def code(tmp_path, compiled):
+    """The file of the kernel in the cache of this test."""
+    shutil.copytree(compiled, tmp_path / "cache")  # with the same modes
     (path,) = (tmp_path / "cache").rglob("*.code")
     return path
 
@@ -82,12 +100,16 @@ def test_a_damaged_file_is_compiled_anew_and_replaced(run, code, damage):
     assert run() == (42, 1, "")
 
 
-def test_machine_code_of_an_older_source_is_removed(run, code, tmp_path):
-    (tmp_path / "kernels.py").write_text("\n" + MODULE.replace("2 * x", "3 * x"))
-    assert run() == (63, 0, "")
-    assert run() == (63, 1, "")
-    assert not code.exists()
-    assert len(list(code.parent.iterdir())) == 1
+def test_machine_code_of_an_older_source_is_removed(tmp_path):
+    cache, source = tmp_path / "cache", tmp_path / "kernels.py"
+    source.write_text(MODULE)
+    assert call(tmp_path, cache) == (42, 0, "")
+    (older,) = cache.rglob("*.code")
+    source.write_text("\n" + MODULE.replace("2 * x", "3 * x"))
+    assert call(tmp_path, cache) == (63, 0, "")
+    assert call(tmp_path, cache) == (63, 1, "")
+    assert not older.exists()
+    assert len(list(older.parent.iterdir())) == 1
 
 
 class Attack:
@@ -168,11 +190,11 @@ def test_folders_and_files_are_for_the_user_alone_whatever_the_umask(run, tmp_pa
 
 
 @pytest.mark.slow
-def test_without_a_named_folder_the_cache_is_the_user_s_own(run, tmp_path):
+def test_without_a_named_folder_the_cache_is_the_user_s_own(run, sources, tmp_path):
     for _ in range(2):
         result, hits, warning = run(NUMBA_CACHE_DIR="", XDG_CACHE_HOME=str(tmp_path / "own"), HOME=str(tmp_path))
     assert (result, hits, warning) == (42, 1, "")
-    assert not (tmp_path / "__pycache__").exists()
+    assert not (sources / "__pycache__").exists()
     if sys.platform == "linux":
         assert [path.name for path in (tmp_path / "own").iterdir()] == ["swvp"]
 
@@ -207,9 +229,9 @@ print(double(21))
 
 
 @pytest.mark.slow
-def test_a_full_disk_is_no_reason_to_fail(run, tmp_path):
+def test_a_full_disk_is_no_reason_to_fail(sources, tmp_path):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    environment["PYTHONPATH"] = os.pathsep.join([str(tmp_path), *sys.path])
+    environment["PYTHONPATH"] = os.pathsep.join([str(sources), *sys.path])
     done = subprocess.run(
         [sys.executable, "-c", FULL_DISK], capture_output=True, env=environment, text=True, check=True
     )

@@ -53,9 +53,13 @@ class Parser(PlainArcs):
 
 
 class Both:
-    """The same random treebank, the definition and the kernels, with the same random weights."""
+    """The same random treebank, the definition and the kernels, with the same random weights.
 
-    def __init__(self, rng, *, projective, one_root, prune, lengths=(1, 2, 3, 4, 4, 4)):
+    Weights are hashed, as those of parsers are by default, in a table so large that no two features share one. With
+    `exact`, each weight has an owner. Tests use these types so that their kernels are those that parsers compile.
+    """
+
+    def __init__(self, rng, *, projective, one_root, prune, lengths=(1, 2, 3, 4, 4, 4), exact=False):
         self.X = [random_sentence(rng, n) for n in lengths]
         self.Y = [random_tree(rng, n, projective, one_root) for n in lengths]
         templates = parse_arc_templates(LINES)
@@ -77,10 +81,15 @@ class Both:
         assert keys.keys() == self.plain.numbers.keys()
         self.keys = [np.uint64(keys[feature]) for feature in self.plain.numbers]  # in the order of their numbers
         self.start = rng.normal(size=len(keys))
-        self.model = new_model(self.problem, 2 ** (2 * len(keys)).bit_length(), exact=True)
+        size = 2 ** (2 * len(keys)).bit_length()
+        while not exact and len({int(key) % size for key in self.keys}) < len(self.keys):
+            size *= 2
+        self.model = new_model(self.problem, size, exact=exact)
         for key, weight in zip(self.keys, self.start, strict=True):
             at = self.place(key)
-            self.model.owners[at], self.model.w[at] = key, weight
+            self.model.w[at] = weight
+            if exact:
+                self.model.owners[at] = key
         operations.refresh(self.model)
 
     def kind(self, x, h, m):

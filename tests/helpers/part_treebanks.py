@@ -11,7 +11,7 @@ from swvp.structures.generic import PythonModel, PythonProblem
 from swvp.structures.tree.encoding import ranks_of
 from swvp.structures.tree.reference import PlainParts, trees
 from swvp.structures.tree.second_order.features import part_tables
-from swvp.structures.tree.second_order.model import SecondOrder, new_part_model
+from swvp.structures.tree.second_order.model import SecondOrder, new_part_model, score_all_parts
 from swvp.structures.tree.second_order.parts import Candidates
 
 LINES = [
@@ -124,7 +124,11 @@ class Both:
 
     def keep(self, i, heads):
         """Make heads the prediction of sentence i for both; return where they are wrong."""
-        operations.find_mistakes(self.problem, self.model, i, np.zeros(len(heads), np.int64))
+        model = self.model._replace(word_parts=None)  # scores do not need them, and the kernel is compiled once
+        score_all_parts(self.problem, model, i, i + 1)  # as prediction does, but there is nothing to decode
+        parts = model.buffers.parts
+        for m, gold in enumerate(self.Y[i], 1):
+            parts.arc_scores[parts.arc[gold, m]] -= self.problem.margin
         self.model.predicted[: len(heads)] = heads
         self.learnt.predicted, self.learnt.deltas = heads, {}
         return [k for k, (gold, h) in enumerate(zip(self.Y[i], heads, strict=True)) if gold != h]
@@ -140,8 +144,8 @@ class Both:
 
     def check(self, w, expected, atol=1e-9):
         """The weights are the same up to their numbering: as a set, and as sums for each part."""
-        size = max(len(w), len(expected))
-        np.testing.assert_allclose(*(np.sort(np.pad(v, (0, size - len(v)))) for v in (w, expected)), atol=atol)
+        size = max(np.count_nonzero(w), np.count_nonzero(expected))
+        np.testing.assert_allclose(*(sorted_nonzero(v, size) for v in (w, expected)), atol=atol)
         present = self.model.w.copy()
         self.model.w[:] = w
         for i, x in enumerate(self.X):
@@ -150,6 +154,12 @@ class Both:
             np.testing.assert_allclose([found[part] for part in found], [scores[part] for part in found], atol=atol)
             assert len(found) == len(scores) or any(len(heads) < len(x) for heads in self.heads[i])
         self.model.w[:] = present
+
+
+def sorted_nonzero(values, size):
+    """The values that are not 0, and zeros up to the given size, in order."""
+    values = values[values != 0]
+    return np.sort(np.pad(values, (0, size - len(values))))
 
 
 def random_tree(rng, n, projective, one_root):

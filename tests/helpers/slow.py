@@ -14,7 +14,13 @@ def in_plain_python(values, rare):
     ]
 
 
-def slow_except(values, *quick):
-    """Return the values for `parametrize`: those in `quick` always run, the others are marked slow."""
+def slow_except(values, *quick, rare=lambda value: False):
+    """Return the values for `parametrize`: those in `quick` always run, the others are marked slow.
+
+    Those for which rare(value) holds run without the JIT.
+    """
     assert set(quick) <= set(values)
-    return [value if value in quick else pytest.param(value, marks=pytest.mark.slow) for value in values]
+    return [
+        pytest.param(value, marks=[pytest.mark.slow] * (value not in quick) + [without_jit] * rare(value))
+        for value in values
+    ]

@@ -17,6 +17,7 @@ from swvp.structures.chain.indicator import new_model
 from swvp.structures.exact import GRID, averaged, grid_of, on_grid
 from swvp.structures.generic import PythonModel, PythonProblem
 from swvp.structures.tree.reference import parts_of
+from swvp.structures.tree.second_order.model import predict_parts
 
 RULES = [rule for rule in arc_treebanks.RULES if rule != "mira:3"]  # with ties, which outputs are the k best is open
 
@@ -58,7 +59,8 @@ def train_in_step(problem, model, follower, X, Y, rule, epochs=3):
 @pytest.mark.parametrize("rule", slow_except(RULES, "a-wm"))
 def test_first_order_kernels_and_definition_agree_from_zero(rule, projective, one_root, prune):
     rng = np.random.default_rng([RULES.index(rule), projective, one_root, prune, 1])
-    both = arc_treebanks.Both(rng, projective=projective, one_root=one_root, prune=prune)
+    exact = "mira" in rule
+    both = arc_treebanks.Both(rng, projective=projective, one_root=one_root, prune=prune, exact=exact)
     both.model.w[:] = 0.0
 
     def key(x, w, y):
@@ -76,10 +78,26 @@ def test_first_order_kernels_and_definition_agree_from_zero(rule, projective, on
 
 @pytest.mark.parametrize("share", [1.0, 0.4], ids=["all-heads", "candidates"])
 @pytest.mark.parametrize("kind", in_plain_python(part_treebanks.KINDS, rare=lambda kind: "projective" in kind))
-@pytest.mark.parametrize("rule", slow_except(part_treebanks.RULES, "a-wm"))
+@pytest.mark.parametrize("rule", slow_except(part_treebanks.RULES, "a-wm", rare=lambda rule: "mira" in rule))
 def test_second_order_kernels_and_definition_agree_from_zero(rule, kind, share):
-    rng = np.random.default_rng([part_treebanks.RULES.index(rule), share < 1, 2])
-    both = part_treebanks.Both(rng, part_treebanks.LINES, share=share, **part_treebanks.KINDS[kind])
+    seed = [part_treebanks.RULES.index(rule), share < 1, 2]
+    check_second_order(np.random.default_rng(seed), rule, share=share, **part_treebanks.KINDS[kind])
+
+
+@pytest.mark.parametrize("kind", ["any", "roots"])
+def test_second_order_kernels_with_hashed_weights_agree_with_the_definition(kind):
+    """With the types of a parser with default options; no two features share a weight in so large a table."""
+    options = {"exact": False, "size": 2**22, **part_treebanks.KINDS[kind]}
+    both, learnt, follower = check_second_order(np.random.default_rng([0, 3]), "b-wm:mira", **options)
+    heads = np.empty(sum(map(len, both.X)), np.int32)
+    predict_parts(both.problem, both.model, 0, len(both.X), heads)
+    for x, predicted in zip(both.X, np.split(heads, np.cumsum([len(x) for x in both.X])[:-1]), strict=True):
+        follower.said = tuple(predicted.tolist())
+        follower.argmax(x, learnt.w)
+
+
+def check_second_order(rng, rule, *, share=1.0, **options):
+    both = part_treebanks.Both(rng, part_treebanks.LINES, share=share, **options)
 
     def key(x, w, y):
         scores = both.plain.scores(x, w)
@@ -91,6 +109,7 @@ def test_second_order_kernels_and_definition_agree_from_zero(rule, kind, share):
     assert follower.ties > 0
     assert counts[COUNTS.index("updates")] > 0 or share < 1
     both.check(both.model.w, learnt.w, atol=0.0)
+    return both, learnt, follower
 
 
 def test_amounts_of_updates_are_multiples_of_the_grid():

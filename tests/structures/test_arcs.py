@@ -21,7 +21,21 @@ from swvp.structures.tree.reference import best_tree
 def test_kernels_and_definition_learn_the_same_weights(rule, projective, one_root, prune):
     rng = np.random.default_rng([RULES.index(rule), projective, one_root, prune])
     given = as_rule(rule, beta=float(rng.uniform(0.3, 3)), C=float(rng.choice([0.03, 0.3, 10])))
-    both = Both(rng, projective=projective, one_root=one_root, prune=prune)
+    both = Both(rng, projective=projective, one_root=one_root, prune=prune, exact="mira" in rule)
+    check_training(both, given)
+    if "mira" in rule:
+        assert both.model.claimed[0] == np.count_nonzero(both.model.owners) == len(both.keys)
+
+
+@every_kind
+def test_steps_of_mira_with_hashed_weights(projective, one_root):
+    """With the types of a parser with default options."""
+    both = Both(np.random.default_rng([projective, one_root]), projective=projective, one_root=one_root, prune=True)
+    check_training(both, as_rule("a-wm:mira", C=0.3))
+
+
+def check_training(both, given):
+    """Train both; the weights, the scores of all arcs and what happened must be the same."""
     history = list(run_epochs(both.problem, both.model, given, examples=len(both.X), epochs=3))
     generic = StructuredPerceptron(both.plain, rule=given, epochs=3, shuffle=False).fit(
         both.X, both.Y, initial=both.start
@@ -33,7 +47,6 @@ def test_kernels_and_definition_learn_the_same_weights(rule, projective, one_roo
     assert [counts(epoch) for epoch in history] == [counts(epoch) for epoch in generic.history_]
     assert [epoch.norm for epoch in history] == pytest.approx([epoch.norm for epoch in generic.history_], abs=1e-5)
     assert sum(epoch.updates + epoch.without_violation for epoch in history) > 0
-    assert both.model.claimed[0] == np.count_nonzero(both.model.owners) == len(both.keys)
     for i, x in enumerate(both.X):
         score_sentence(both.problem.nodes, both.problem.tables, i, both.model.w, both.model.owners, both.model.buffers)
         expected = both.plain.allowed_scores(x, generic.last_coef_)
@@ -69,7 +82,7 @@ def test_owners_are_given_as_features_are_met(exact):
     rng = np.random.default_rng(10)
     both = Both(rng, projective=False, one_root=True, prune=False)
     model = new_model(both.problem, 2**16, exact=exact)
-    for epoch in run_epochs(both.problem, model, as_rule("csp"), examples=len(both.X), epochs=20):
+    for epoch in run_epochs(both.problem, model, as_rule("mira"), examples=len(both.X), epochs=20):
         assert epoch.mistakes == 0 or epoch.epoch < 20
     if exact:
         owned = set(model.owners[model.owners != 0].tolist())
@@ -84,7 +97,7 @@ def test_owners_are_given_as_features_are_met(exact):
 def test_a_table_that_is_too_small_is_filled_to_the_half_and_shared():
     both = Both(np.random.default_rng(11), projective=False, one_root=True, prune=False)
     model = new_model(both.problem, 64, exact=True)
-    list(run_epochs(both.problem, model, as_rule("csp"), examples=len(both.X), epochs=3))
+    list(run_epochs(both.problem, model, as_rule("mira"), examples=len(both.X), epochs=3))
     assert np.count_nonzero(model.owners) == model.claimed[0] == 32
 
 

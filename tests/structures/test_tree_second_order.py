@@ -43,7 +43,9 @@ def check(both, history):
 
 @every_share
 @every_kind
-@pytest.mark.parametrize("rule", slow_except(RULES, "csp", "a-uniform:components:mira"))
+@pytest.mark.parametrize(
+    "rule", slow_except(RULES, "csp", "a-uniform:components:mira", rare=lambda rule: "mira" in rule)
+)
 def test_kernels_and_definition_learn_the_same_weights(rule, kind, share):
     both = both_of(RULES.index(rule), kind, share=share)
     given = as_rule(rule, beta=float(both.rng.uniform(0.3, 3)), C=float(both.rng.choice([0.03, 0.3, 10])))
@@ -52,17 +54,18 @@ def test_kernels_and_definition_learn_the_same_weights(rule, kind, share):
     check(both, history)
     assert both.model.claimed[0] == np.count_nonzero(both.model.owners)
     predictions, certain, _ = both.model.solved
-    assert certain >= 0.95 * predictions
+    assert certain >= predictions - 1
 
 
-@pytest.mark.parametrize("rule", ["a-wm", "mira"])
+@pytest.mark.parametrize("rule", in_plain_python(["a-wm", "mira"], rare=lambda rule: rule == "mira"))
 @every_kind
 def test_gold_arcs_must_win_by_the_margin(rule, kind):
     both = both_of(20, kind, margin=1.5)
     check(both, train(both, as_rule(rule)))
 
 
-@every_kind
+@without_jit
+@pytest.mark.parametrize("kind", KINDS)
 def test_predictions_are_those_of_the_definition(kind):
     wrong = 0
     for seed in range(3):
@@ -76,6 +79,7 @@ def test_predictions_are_those_of_the_definition(kind):
     assert wrong > 5
 
 
+@without_jit
 def test_the_prediction_is_kept_with_its_mistakes():
     both = both_of(40, "any")
     for i, x in enumerate(both.X):
@@ -95,7 +99,7 @@ def test_the_prediction_is_kept_with_its_mistakes():
 def test_weights_without_owners():
     """Hashed: features have the places that their keys say; here none is shared, so they learn what owned ones do."""
     both = both_of(50, "any", lengths=(2, 3, 4))
-    hashed, rule = new_part_model(both.problem, 2**22), as_rule("b-wm:components:mira")
+    hashed, rule = new_part_model(both.problem, 2**19), as_rule("b-wm:components:mira")
     mask = np.uint64(len(hashed.w) - 1)
 
     def pairs():
@@ -115,6 +119,7 @@ def test_weights_without_owners():
     assert set(np.flatnonzero(hashed.w)) <= set(places.tolist())
 
 
+@without_jit
 def test_owners_are_given_as_features_are_met():
     """From zero weights: places are taken by the features of updates only, and what is learnt is what is predicted."""
     both = both_of(60, "any")
