@@ -44,7 +44,7 @@ def check(both, history):
 @every_share
 @every_kind
 @pytest.mark.parametrize(
-    "rule", slow_except(RULES, "csp", "a-uniform:components:mira", rare=lambda rule: "mira" in rule)
+    "rule", slow_except(RULES, "csp", "a-uniform:components:mira", rare=lambda rule: "ada" in rule)
 )
 def test_kernels_and_definition_learn_the_same_weights(rule, kind, share):
     both = both_of(RULES.index(rule), kind, share=share)

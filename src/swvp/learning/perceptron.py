@@ -41,8 +41,8 @@ from swvp.learning.gamma import (
 )
 from swvp.learning.mira import KBest, sweep_k_best
 from swvp.learning.python_rule import PythonRule
-from swvp.learning.rule import POWERS, UpdateRule, registered_gammas, registered_substructures
-from swvp.learning.rule_kernels import CompiledAda, CompiledMira, CompiledRule, define_substructures, set_gamma
+from swvp.learning.rule import STEPS, UpdateRule, registered_gammas, registered_substructures
+from swvp.learning.rule_kernels import CompiledRule, define_substructures, set_gamma
 from swvp.learning.softmax import sweep_softmax
 from swvp.learning.step import update
 from swvp.learning.substructures import MOST_SETS, OF_HEADS, SUBSTRUCTURES
@@ -272,23 +272,20 @@ def prepare(rule: UpdateRule, squares: Singles = NO_SQUARES, *, in_plain_python:
     scheme: Any = rule.gamma
     if isinstance(scheme, str):
         scheme = registered_gammas.get(scheme) or GAMMAS.index(scheme)
-    shared: dict[str, Any] = {
-        "family": family,
-        "scheme": scheme,
-        "beta": float(rule.beta),
-        "aggressive": rule.approach == "aggressive",
-        "impose": rule.impose,
-        "literal": rule.literal,
-        "grid": GRID if rule.step in POWERS else grid_of(rule.C),
-    }
-    if in_plain_python or callable(family) or callable(scheme):
-        power = POWERS.get(rule.step, 0.0)
-        return PythonRule(**shared, power=power, step=rule.step, C=float(rule.C), squares=squares)
-    if rule.step == "ada":
-        return CompiledAda(**shared, C=float(rule.C), squares=squares)
-    if rule.step == "mira":
-        return CompiledMira(**shared, C=float(rule.C))
-    return CompiledRule(**shared, power=POWERS[rule.step])
+    functions = callable(family) or callable(scheme)
+    prepared: Any = PythonRule if in_plain_python or functions else CompiledRule
+    return prepared(
+        family=family,
+        scheme=scheme,
+        beta=float(rule.beta),
+        aggressive=rule.approach == "aggressive",
+        step=STEPS.index(rule.step),
+        C=float(rule.C),
+        impose=rule.impose,
+        literal=rule.literal,
+        grid=grid_of(rule.C) if rule.step in ("mira", "ada") else GRID,
+        squares=squares,
+    )
 
 
 OPERATIONS: dict[str, list[Any]] = {"mira": [direction], "ada": [direction]}

@@ -31,12 +31,11 @@ class PythonRule:
     scheme: int | Gamma
     beta: float
     aggressive: bool
-    power: float
+    step: int
+    C: float
     impose: bool
     literal: bool
     grid: float
-    step: str
-    C: float
     squares: Singles
 
 

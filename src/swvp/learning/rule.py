@@ -20,6 +20,7 @@ __all__ = ["APPROACHES", "PAPER_RULES", "STEPS", "UpdateRule", "as_rule", "regis
 
 APPROACHES = ("aggressive", "balanced")
 POWERS = {"unit": 0.0, "sqrt": 0.5, "count": 1.0}
+"""The steps m^power, for m mixed assignments with γ > 0."""
 STEPS = (*POWERS, "mira", "ada")
 NAMED: dict[str, dict[str, Any]] = {
     "csp": {"substructures": "full", "gamma": "uniform", "approach": "aggressive", "step": "unit"},

@@ -14,47 +14,22 @@ from swvp.learning.substructures import define_family
 from swvp.structures.operations import heads
 from swvp.types import Floats, Ints, Singles
 
-__all__ = ["CompiledAda", "CompiledMira", "CompiledRule", "define_substructures", "set_gamma"]
+__all__ = ["CompiledRule", "define_substructures", "set_gamma"]
 
 
 class CompiledRule(NamedTuple):
-    """A rule with one of the steps `unit`, `sqrt` and `count`: used^power."""
+    """A rule whose parts are all known to kernels."""
 
     family: int
     scheme: int
     beta: float
     aggressive: bool
-    power: float
-    impose: bool
-    literal: bool
-    grid: float
-
-
-class CompiledMira(NamedTuple):
-    """A rule with the step `mira`: a class of its own, so that other rules do not compile that step."""
-
-    family: int
-    scheme: int
-    beta: float
-    aggressive: bool
+    step: int  # index into `rule.STEPS`
     C: float
     impose: bool
     literal: bool
     grid: float
-
-
-class CompiledAda(NamedTuple):
-    """A rule with the step `ada`; `squares` are Σg² of each feature so far, and change with each update."""
-
-    family: int
-    scheme: int
-    beta: float
-    aggressive: bool
-    C: float
-    impose: bool
-    literal: bool
-    grid: float
-    squares: Singles
+    squares: Singles  # for the step `ada`: Σg² of each feature so far, which updates change
 
 
 @operation
@@ -72,16 +47,12 @@ def set_gamma(rule: Any, margin: Floats, n: int, right: int, zero: float, gamma:
     """Write the weight of each of the n margins in use, not yet scaled; `right` positions are right."""
 
 
-@implement(define_substructures, CompiledAda)
-@implement(define_substructures, CompiledMira)
 @implement(define_substructures, CompiledRule)
 @kernel
 def define_substructures_compiled(rule, problem, model, i, wrong, k, starts, positions):
     return define_family(rule.family, heads(problem, model, i), wrong, k, starts, positions)
 
 
-@implement(set_gamma, CompiledAda)
-@implement(set_gamma, CompiledMira)
 @implement(set_gamma, CompiledRule)
 @kernel
 def set_gamma_compiled(rule, margin, n, right, zero, gamma):

@@ -30,7 +30,8 @@ import numpy as np
 from swvp.compiled import implement, in_python, inlined, inlined_with_arrays, kernel, operation
 from swvp.learning.gamma import weighted_margin
 from swvp.learning.python_rule import PythonRule
-from swvp.learning.rule_kernels import CompiledAda, CompiledMira, CompiledRule
+from swvp.learning.rule import STEPS
+from swvp.learning.rule_kernels import CompiledRule
 from swvp.structures.exact import on_grid
 from swvp.structures.operations import add, change, counts_features, direction, importance, margins
 from swvp.types import Floats, Ints
@@ -38,6 +39,7 @@ from swvp.types import Floats, Ints
 __all__ = ["adapt", "update"]
 
 FREE = -1
+_, SQRT, COUNT, MIRA, ADA = range(len(STEPS))
 
 
 @kernel
@@ -120,25 +122,26 @@ def add_scaled(rule, step, problem, model, i, starts, positions, sets, count, ga
 
 @implement(update, CompiledRule)
 @kernel
-def power_update(rule, problem, model, i, starts, positions, sets, count, gamma, margin, used, k, clock):
-    step = float(used) ** rule.power if used > 1 and rule.power > 0 else 1.0
-    return add_scaled(rule, step, problem, model, i, starts, positions, sets, count, gamma, clock)
-
-
-@implement(update, CompiledMira)
-@kernel
-def mira_update(rule, problem, model, i, starts, positions, sets, count, gamma, margin, used, k, clock):
-    if used == 0:
-        margins(problem, model, i, starts, positions, 1, margin)
-    missing = loss(starts, sets, count, gamma) - weighted_margin(gamma, margin, count)
-    if missing <= 0:
-        return False
-    size, features, values = direction(problem, model, i, starts, positions, sets, count, gamma)
-    norm = squared_norm(size, features, values)
-    if norm == 0:  # then no step changes anything
-        return False
-    weight = importance(problem, i)
-    step = min(rule.C, missing / (weight * norm)) if weight > 0 else 0.0  # which weight multiplies: at most C · weight
+def update_compiled(rule, problem, model, i, starts, positions, sets, count, gamma, margin, used, k, clock):
+    step = 1.0
+    if rule.step == SQRT:
+        step = math.sqrt(max(used, 1))
+    elif rule.step == COUNT:
+        step = float(max(used, 1))
+    elif rule.step == MIRA or rule.step == ADA:
+        if rule.step == MIRA:
+            if used == 0:
+                margins(problem, model, i, starts, positions, 1, margin)
+            missing = loss(starts, sets, count, gamma) - weighted_margin(gamma, margin, count)
+            if missing <= 0:
+                return False
+        size, features, values = direction(problem, model, i, starts, positions, sets, count, gamma)
+        weight = importance(problem, i)
+        if rule.step == ADA:
+            scale = weight * k / loss(starts, sets, count, gamma)
+            return adapt(rule, model, size, features, values, scale, counts_features(problem), clock)
+        norm = weight * squared_norm(size, features, values)
+        step = min(rule.C, missing / norm) if norm > 0 else 0.0  # where d = 0, no step changes anything
     return add_scaled(rule, step, problem, model, i, starts, positions, sets, count, gamma, clock)
 
 
@@ -149,14 +152,6 @@ def loss(starts, sets, count, gamma):
     for c in range(count):
         total += gamma[c] * (starts[sets[c] + 1] - starts[sets[c]])
     return total
-
-
-@implement(update, CompiledAda)
-@kernel
-def adaptive_update(rule, problem, model, i, starts, positions, sets, count, gamma, margin, used, k, clock):
-    size, features, values = direction(problem, model, i, starts, positions, sets, count, gamma)
-    scale = importance(problem, i) * k / loss(starts, sets, count, gamma)
-    return adapt(rule, model, size, features, values, scale, counts_features(problem), clock)
 
 
 @inlined_with_arrays
@@ -179,6 +174,5 @@ def adapt(rule, model, size, features, values, scale, exact, clock):
 
 
 @implement(update, PythonRule)
-def python_update(rule: PythonRule, *example: Any) -> bool:
-    kernels = {"mira": mira_update, "ada": adaptive_update}
-    return bool(in_python(kernels.get(rule.step, power_update))(rule, *example))
+def update_python(rule: PythonRule, *example: Any) -> bool:
+    return bool(in_python(update_compiled)(rule, *example))

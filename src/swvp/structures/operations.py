@@ -25,7 +25,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from swvp.compiled import implement, inner, kernel, operation
+import numpy as np
+
+from swvp.compiled import implement, inlined_with_arrays, inner, kernel, operation
 from swvp.types import Floats, Ints
 
 
@@ -132,9 +134,22 @@ def direction(
     """
 
 
+@implement(direction, object)
+@inlined_with_arrays
+def no_direction(problem, model, i, starts, positions, sets, count, amounts):
+    """Return nothing, for kernels of structures without `direction`: no rule that needs it is allowed."""
+    return 0, np.empty(0, np.int64), np.empty(0)
+
+
 @operation
 def change(model: Any, feature: int, amount: float, clock: float) -> None:
     """w[feature] += amount, for a feature as in `weights`; the averaging sums take clock · amount."""
+
+
+@implement(change, object)
+@inner
+def no_change(model: Any, feature: int, amount: float, clock: float) -> None:
+    """Do nothing, for kernels of structures without `change`."""
 
 
 @operation
