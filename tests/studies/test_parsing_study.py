@@ -12,9 +12,10 @@ from swvp.errors import InputError
 from swvp.io.treebank import treebank_of
 from swvp.parsing.parser import Parser
 from swvp.studies.common import running
+from swvp.studies.common.rules import is_swvp
 from swvp.studies.parsing import runs as parsing_runs
 from swvp.studies.parsing.runs import ParserOptions, Training, measure, train_once
-from swvp.studies.parsing.settings import DEFAULT_RULES, PAPER, ParsingSettings, is_swvp, notation
+from swvp.studies.parsing.settings import DEFAULT_RULES, PAPER, ParsingSettings, notation
 from swvp.studies.parsing.study import ParsingResults, run_parsing, trainings
 from swvp.studies.parsing.summary import summarise_parsing
 from swvp.studies.parsing.treebanks import find_treebanks, read_data

@@ -20,12 +20,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from swvp.studies.common.tables import PageTable
+
 __all__ = [
     "COLOURS",
     "DEV",
     "GREY",
     "WIDTH",
     "Look",
+    "PageAnswer",
     "PageFigure",
     "Picture",
     "command",
@@ -58,6 +61,21 @@ class PageFigure(NamedTuple):
     name: str
     legend: Sequence[Picture]
     rows: Sequence[Sequence[Picture]]
+
+    @property
+    def is_single(self) -> bool:
+        """Whether there is only one panel; the caption is then beside it."""
+        return sum(map(len, self.rows)) == 1
+
+
+class PageAnswer(NamedTuple):
+    """The beginning of a page: its first lines, and the figure and table behind them."""
+
+    lines: Sequence[Markup]
+    figure: PageFigure | None = None
+    table: PageTable | None = None
+    caption: str = ""
+    note: str = ""
 
 
 def template(name: str) -> jinja2.Template:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
+import numpy as np
 from rich.table import Table
 from rich.text import Text
 
@@ -18,18 +19,25 @@ __all__ = [
     "SIGNIFICANT",
     "Cell",
     "Column",
+    "PageRow",
+    "PageTable",
+    "Spread",
     "between",
     "counted",
+    "interval_text",
     "listed",
     "new_table",
     "p_text",
     "page_cells",
     "percent",
     "percent_text",
+    "plus_minus",
     "points",
     "signed",
+    "std",
     "styled_text",
     "terminal_cells",
+    "with_std",
 ]
 
 Row = TypeVar("Row")
@@ -40,6 +48,22 @@ class Cell(NamedTuple):
 
     text: str
     bold: bool = False
+
+
+class PageRow(NamedTuple):
+    """A row of a table on the page, with its style."""
+
+    name: str
+    cells: Sequence[Cell]
+    style: str = ""
+
+
+class PageTable(NamedTuple):
+    """A table of the page."""
+
+    title: str
+    headings: Sequence[str]
+    rows: Sequence[PageRow]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +153,31 @@ def percent_text(share: float, digits: int = 2) -> str:
     return f"{percent(share, digits):.{digits}f}"
 
 
+class Spread(NamedTuple):
+    """A mean and a standard deviation over datasets or seeds, as shares."""
+
+    mean: float
+    std: float
+    number: int
+
+
+def std(values: Sequence[float]) -> float:
+    """Return the sample standard deviation; 0 for a single value."""
+    return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+
+
+def with_std(spread: Spread) -> str:
+    """Return 80.05 (0.07), or 80.05 for a single dataset or seed."""
+    mean = percent_text(spread.mean)
+    return f"{mean} ({percent_text(spread.std)})" if spread.number > 1 else mean
+
+
+def plus_minus(spread: Spread, digits: int = 2) -> str:
+    """Return 80.05 ±0.07, or 80.05 for a single dataset or seed."""
+    mean = percent_text(spread.mean)
+    return f"{mean} ±{percent_text(spread.std, digits)}" if spread.number > 1 else mean
+
+
 def points(a: float, b: float) -> float:
     """Return a - b in percentage points, as a reader of the printed percentages would compute it.
 
@@ -146,6 +195,15 @@ def signed(difference: float) -> str:
     """
     value = percent(difference)
     return f"{value:+.2f}".replace("-", "−") if value else "0.00"
+
+
+def interval_text(interval: tuple[float, float]) -> str:
+    """Return an interval of differences in percentage points.
+
+    >>> interval_text((-0.001, 0.0123))
+    '−0.10 to +1.23'
+    """
+    return f"{signed(interval[0])} to {signed(interval[1])}"
 
 
 def p_text(p: float) -> str:

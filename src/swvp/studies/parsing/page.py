@@ -31,10 +31,11 @@ from swvp.studies.common.page import (
     unbroken,
     uri,
 )
+from swvp.studies.common.rules import REST
 from swvp.studies.common.running import CONTROL, CSP
+from swvp.studies.common.sources import MOST_DEV
 from swvp.studies.common.tables import SIGNIFICANT, Cell, counted, listed, p_text, percent_text, signed
 from swvp.studies.parsing.runs import Run, Share
-from swvp.studies.parsing.settings import REST
 from swvp.studies.parsing.study import ParsingResults
 from swvp.studies.parsing.summary import (
     COLUMNS,
@@ -47,7 +48,6 @@ from swvp.studies.parsing.summary import (
     csp_tries,
 )
 from swvp.studies.parsing.tables import ORDERS, comparison_tables, gain_table, rule_table, same_model, score_tables
-from swvp.studies.parsing.treebanks import MOST_DEV
 
 __all__ = [
     "CHOICES",

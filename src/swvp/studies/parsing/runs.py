@@ -21,8 +21,9 @@ from swvp.learning.epoch import COUNTS
 from swvp.parsing.options import has_one_root
 from swvp.parsing.parser import Parser
 from swvp.parsing.tree_model import DEFAULT_HEADS as MOST_HEADS
+from swvp.studies.common.rules import REST
 from swvp.studies.common.running import CONTROL, CSP
-from swvp.studies.parsing.settings import REST, ParsingSettings, notation
+from swvp.studies.parsing.settings import ParsingSettings, notation
 from swvp.studies.parsing.treebanks import Data
 from swvp.training.training import Progress, Stopped
 
@@ -136,10 +137,13 @@ class Run:
     @property
     def name(self) -> str:
         """The rule with its β: b-wm@0.5, a-wm@0.5/30."""
-        if self.beta is None:
-            return self.rule
-        name, slash, margin = self.rule.partition("/")
-        return f"{name}@{self.beta:g}{slash}{margin}"
+        return self.rule if self.beta is None else notation(self.rule).with_beta(self.beta)
+
+    @property
+    def scores(self) -> dict[str, float | None]:
+        """The scores of this training, as shares, for a table of all runs."""
+        dev = None if self.dev is None else self.dev_uas
+        return {"dev": dev, "test": self.uas, "no_punctuation": self.no_punctuation.value}
 
     def total(self, count: str) -> float:
         """Return a count summed over all epochs."""
@@ -196,7 +200,7 @@ def make_parser(options: ParserOptions, training: Training, *, one_root: bool) -
     orders = None if training.draw is None else np.random.default_rng([options.seed, 2, training.draw])
     return Parser(
         rule=rule.rule(training.beta),
-        margin=rule.margin,
+        margin=rule.margin or 0.0,
         epochs=options.epochs,
         order=training.order,
         labels=False,

@@ -11,15 +11,16 @@ trainings, each on another random order of the sentences, and chooses the best o
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from swvp.studies.common.running import CONTROL, Journal, Progress, check_jobs, finish, no_progress
+from swvp.studies.common.rules import REST
+from swvp.studies.common.running import CONTROL, Journal, Once, Progress, check_jobs, finish, no_progress
+from swvp.studies.common.sources import Source
 from swvp.studies.parsing.runs import ParserOptions, Run, Training, train_once
-from swvp.studies.parsing.settings import REST, ParsingSettings, notation
+from swvp.studies.parsing.settings import ParsingSettings, notation
 from swvp.studies.parsing.treebanks import Data, read_data
 
 __all__ = ["ParsingResults", "TreebankSizes", "run_parsing", "trainings"]
@@ -146,40 +147,32 @@ def run_parsing(
         If a treebank cannot be read, or the folder holds another study's results or cannot be written.
     """
     check_jobs(jobs)
-    data = data_reader(settings)
+    sources = {source.name: source for source in settings.treebanks}
+    read: Once[str, Data] = Once()
+
+    def data(name: str) -> Data:
+        return read.get(name, lambda: data_in(settings, sources[name]))
 
     def train(training: Training, stopped: threading.Event) -> Run | None:
         options = ParserOptions.of(settings, training.order)
         return train_once(options, data(training.treebank), training, stopped)
 
-    names = [source.name for source in settings.treebanks]
-    treebanks = [sizes_of(name, data(name)) for name in names]  # reads all before anything is trained
+    treebanks = [sizes_of(name, data(name)) for name in sources]  # reads all before anything is trained
     header = settings.to_json()
     journal = Journal(Path(folder), header, read=Run.from_json, fresh=fresh)
     runs = finish(trainings(settings), train, journal, jobs=jobs, progress=progress)
     return ParsingResults(settings, treebanks, runs, header)
 
 
-def data_reader(settings: ParsingSettings) -> Callable[[str], Data]:
-    """Return a function that reads a treebank by its name, once for all threads."""
-    sources = {source.name: source for source in settings.treebanks}
-    lock = threading.Lock()
-
-    @cache
-    def read(name: str) -> Data:
-        return read_data(
-            sources[name],
-            sample_dev=settings.sample_dev,
-            dev_sentences=settings.dev_sentences,
-            sentences=settings.sentences,
-            seed=settings.seed,
-        )
-
-    def read_once(name: str) -> Data:
-        with lock:
-            return read(name)
-
-    return read_once
+def data_in(settings: ParsingSettings, source: Source) -> Data:
+    """Read a treebank of a study."""
+    return read_data(
+        source,
+        sample_dev=settings.sample_dev,
+        dev_sentences=settings.dev_sentences,
+        sentences=settings.sentences,
+        seed=settings.seed,
+    )
 
 
 def sizes_of(name: str, data: Data) -> TreebankSizes:

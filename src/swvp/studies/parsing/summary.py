@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from swvp.evaluation.paired import Difference, Ints, compare_sets
+from swvp.studies.common.rules import REST, is_swvp
 from swvp.studies.common.running import CONTROL, CSP
 from swvp.studies.parsing.runs import Run
-from swvp.studies.parsing.settings import REST, is_swvp
 from swvp.studies.parsing.study import ParsingResults
 
 __all__ = [

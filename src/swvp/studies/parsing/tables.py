@@ -15,6 +15,9 @@ from swvp.studies.common.tables import (
     SIGNIFICANT,
     Cell,
     Column,
+    PageRow,
+    PageTable,
+    interval_text,
     listed,
     p_text,
     page_cells,
@@ -38,8 +41,6 @@ __all__ = [
     "TEST_COLUMNS",
     "Comparison",
     "GainRow",
-    "PageRow",
-    "PageTable",
     "comparison",
     "comparison_tables",
     "comparisons",
@@ -55,22 +56,6 @@ ORDERS = {1: "First", 2: "Second"}
 
 UPPER_BOUND = "test"
 """The column that is never bold: β is chosen on the test set."""
-
-
-class PageRow(NamedTuple):
-    """A row of a table on the page, with its style."""
-
-    name: str
-    cells: Sequence[Cell]
-    style: str = ""
-
-
-class PageTable(NamedTuple):
-    """A table of the page."""
-
-    title: str
-    headings: Sequence[str]
-    rows: Sequence[PageRow]
 
 
 # Scores: Table 2
@@ -133,10 +118,6 @@ class Comparison(NamedTuple):
     @property
     def is_significant(self) -> bool:
         return (self.tested.p if self.is_mean else self.tested.corrected) < SIGNIFICANT
-
-
-def interval_text(interval: tuple[float, float]) -> str:
-    return f"{signed(interval[0])} to {signed(interval[1])}"
 
 
 TEST_COLUMNS: dict[str, Column[Comparison]] = {

@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from swvp.studies.common.rules import REST
 from swvp.studies.common.running import CONTROL
-from swvp.studies.common.tables import Cell, new_table, percent_text, styled_text, terminal_cells
+from swvp.studies.common.tables import Cell, PageRow, new_table, percent_text, styled_text, terminal_cells
 from swvp.studies.parsing.runs import Run
-from swvp.studies.parsing.settings import REST
 from swvp.studies.parsing.summary import (
     COLUMNS,
     COMPARISONS,
@@ -24,7 +24,6 @@ from swvp.studies.parsing.tables import (
     ORDERS,
     TEST_COLUMNS,
     Comparison,
-    PageRow,
     comparison,
     comparisons,
     rule_columns,

@@ -32,10 +32,10 @@ from swvp.studies.common.page import (
     uri,
 )
 from swvp.studies.common.running import CONTROL
-from swvp.studies.common.tables import between, counted, percent_text, signed
+from swvp.studies.common.tables import Spread, between, counted, percent_text, signed, std, with_std
 from swvp.studies.synthetic.study import SETUPS, WEIGHTS, DatasetResult, Run, SyntheticResults
-from swvp.studies.synthetic.summary import SIGNIFICANCE_TEST, SetupSummary, std
-from swvp.studies.synthetic.tables import OURS, THEIRS, Spread, page_table, with_std
+from swvp.studies.synthetic.summary import SIGNIFICANCE_TEST, SetupSummary
+from swvp.studies.synthetic.tables import OURS, THEIRS, page_table
 from swvp.studies.synthetic.words import CHOICES, has_beta, is_tuned, notes, outside, rule_name, words
 
 __all__ = ["KEYS", "accuracies", "beta_curves", "learning_curves", "rates", "render_synthetic"]

@@ -217,6 +217,11 @@ class Run:
         """Return the accuracy on "dev" or "test" after the last epoch."""
         return float(self.accuracy[f"{weights}_{part}"][-1])
 
+    @property
+    def scores(self) -> dict[str, float | None]:
+        """The scores of this training, as shares, for a table of all runs."""
+        return {f"{kind}_{part}": self.final(kind, part) for kind in WEIGHTS for part in ("dev", "test")}
+
     def total(self, count: str) -> float:
         """Return a count summed over all epochs."""
         return sum(self.history[count])

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import wilcoxon
 
+from swvp.studies.common.tables import std
 from swvp.studies.synthetic.study import WEIGHTS, Run, SyntheticResults
 
 __all__ = [
@@ -20,7 +21,6 @@ __all__ = [
     "SetupSummary",
     "Tuned",
     "gains_of_choosing",
-    "std",
     "summarise_synthetic",
 ]
 
@@ -231,11 +231,6 @@ def gains_of_choosing(
     dev_of_others = dev.sum(axis=0) - dev
     own, others = (test[rows, scores.argmax(axis=1)].mean() - test.mean() for scores in (dev, dev_of_others))
     return GainsOfChoosing(float(own), float(others))
-
-
-def std(values: Sequence[float]) -> float:
-    """Return the sample standard deviation; 0 for a single value."""
-    return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
 
 
 def p_value(a: Sequence[float], b: Sequence[float]) -> float | None:

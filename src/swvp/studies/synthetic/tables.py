@@ -13,19 +13,22 @@ from swvp.studies.common.running import CONTROL
 from swvp.studies.common.tables import (
     Cell,
     Column,
+    Spread,
     counted,
     new_table,
     p_text,
     page_cells,
     percent,
     percent_text,
+    plus_minus,
     styled_text,
     terminal_cells,
+    with_std,
 )
 from swvp.studies.synthetic.study import SETUPS, WEIGHTS
 from swvp.studies.synthetic.summary import SIGNIFICANCE_TEST, PaperScores, RuleSummary, SetupSummary, Tuned
 
-__all__ = ["OURS", "THEIRS", "PageRow", "page_table", "print_tables", "with_std"]
+__all__ = ["OURS", "THEIRS", "PageRow", "page_table", "print_tables"]
 
 PAPER_DATASETS = 10
 
@@ -44,14 +47,6 @@ class Row(NamedTuple):
     def paper(self) -> PaperScores | None:
         """The paper's numbers. It does not mention averaging in this study, so they are beside the last weights."""
         return self.rule.paper if self.weights == "last" else None
-
-
-class Spread(NamedTuple):
-    """A mean and a standard deviation over datasets, as shares."""
-
-    mean: float
-    std: float
-    datasets: int
 
 
 class Wins(NamedTuple):
@@ -82,15 +77,8 @@ def paper_spread(row: Row) -> Spread | None:
     return None if row.paper is None else Spread(row.paper.mean / 100, row.paper.std / 100, PAPER_DATASETS)
 
 
-def with_std(spread: Spread) -> str:
-    """Return 80.05 (0.07), or 80.05 for a single dataset."""
-    mean = percent_text(spread.mean)
-    return f"{mean} ({percent_text(spread.std)})" if spread.datasets > 1 else mean
-
-
-def plus_minus(spread: Spread) -> str:
-    mean = percent_text(spread.mean)
-    return f"{mean} ±{percent_text(spread.std, 1)}" if spread.datasets > 1 else mean
+def short_std(spread: Spread) -> str:
+    return plus_minus(spread, 1)
 
 
 def of_datasets(wins: Wins) -> str:
@@ -120,7 +108,7 @@ OURS: dict[str, Column[Row]] = {
         heading="Accuracy (std)",
         value=lambda row: Spread(row.tuned.mean, row.tuned.std, len(row.tuned.test)),
         page=with_std,
-        terminal=plus_minus,
+        terminal=short_std,
         rank=lambda spread: percent(spread.mean),
     ),
     "untuned": Column(heading="Untuned", value=lambda row: row.tuned.untuned, page=percent_text, rank=percent),
@@ -151,7 +139,7 @@ THEIRS: dict[str, Column[Row]] = {
         heading="Accuracy (std)",
         value=paper_spread,
         page=with_std,
-        terminal=plus_minus,
+        terminal=short_std,
         rank=lambda spread: percent(spread.mean),
     ),
     "paper_wins": Column(
@@ -235,7 +223,7 @@ def setup_table(summary: SetupSummary, console: Console) -> Table:
 
 
 def table_of(summary: SetupSummary, columns: Sequence[tuple[str, str, str]]) -> Table:
-    ceiling = plus_minus(Spread(summary.ceiling, summary.ceiling_std, summary.datasets))
+    ceiling = short_std(Spread(summary.ceiling, summary.ceiling_std, summary.datasets))
     title = f"Setup {summary.setup}: {SETUPS[summary.setup].name}; best possible (Bayes) {ceiling}"
     headings = [heading.format(datasets=summary.datasets) for heading, _, _ in columns]
     table = new_table(title, ["rule", *headings], gap=1)
