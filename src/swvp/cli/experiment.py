@@ -183,6 +183,9 @@ class ParsingOptions:
         str | None, typer.Option(help="β values, as a list or FIRST:LAST:STEP.", show_default="0.5,1,2,4")
     ] = None
     epochs: Epochs = None
+    seeds: Annotated[
+        int | None, typer.Option(help="Trainings of each rule and β, with different seeds.", show_default="1")
+    ] = None
     sentences: Annotated[
         int | None, typer.Option(help="Train on a random sample of this many sentences.", show_default="all")
     ] = None
@@ -217,7 +220,7 @@ class ParsingOptions:
     control: Annotated[
         bool | None, typer.Option("--control/--no-control", help=CONTROL_HELP, show_default="control")
     ] = None
-    seed: Annotated[int, typer.Option(help="Seed of the samples and the random orders.")] = 0
+    seed: Annotated[int, typer.Option(help="The first seed, also that of the samples.")] = 0
     paper: Annotated[
         bool,
         typer.Option(
@@ -250,7 +253,7 @@ def parsing(given: ParsingOptions) -> None:
     from swvp.studies.parsing.settings import ParsingSettings, protocol
     from swvp.studies.parsing.treebanks import find_treebanks
 
-    same_names = ("epochs", "sentences", "dev_sentences", "prune_heads", "prune_threshold", "shuffle")
+    same_names = ("epochs", "seeds", "sentences", "dev_sentences", "prune_heads", "prune_threshold", "shuffle")
     values = {
         "loaded": None if given.load is None else load_python(given.load),
         "orders": integers("orders", given.orders),

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 __all__ = [
+    "GROUP",
     "NONE",
     "SIGNIFICANT",
     "Cell",
@@ -26,6 +27,7 @@ __all__ = [
     "counted",
     "interval_text",
     "listed",
+    "name_of_test",
     "new_table",
     "p_text",
     "page_cells",
@@ -48,6 +50,10 @@ class Cell(NamedTuple):
 
     text: str
     bold: bool = False
+
+
+GROUP = "group"
+"""The style of a row that is the heading of the rows below it."""
 
 
 class PageRow(NamedTuple):
@@ -213,6 +219,11 @@ def p_text(p: float) -> str:
     ('0.040', '<0.001')
     """
     return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def name_of_test(seeds: int) -> str:
+    """Return which test gives the p-values, with so many seeds."""
+    return "paired bootstrap over seeds and sentences" if seeds > 1 else "paired permutation test over sentences"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -81,6 +81,8 @@ class ParsingSettings:
         The values of β that a rule tries.
     epochs : int
         Epochs of each training.
+    seeds : int
+        Trainings of each rule and β, each in other random orders of the sentences.
     sentences : int, optional
         Train on a random sample of the training sentences. Default: all.
     sample_dev : bool
@@ -100,7 +102,7 @@ class ParsingSettings:
     hashed : int
         Hash size, a power of 2.
     seed : int
-        Determines the samples and the random orders.
+        The first seed. It also determines the samples.
     control : bool
         Whether to train CSP on as many random orders as there are β values ("csp-orders").
     loaded : str
@@ -117,6 +119,7 @@ class ParsingSettings:
     rules: tuple[str, ...] = DEFAULT_RULES
     betas: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
     epochs: int = 10
+    seeds: int = 1
     sentences: int | None = None
     sample_dev: bool = False
     dev_sentences: int | None = None
@@ -134,7 +137,7 @@ class ParsingSettings:
     def __post_init__(self) -> None:
         if not self.treebanks:
             raise InputError("no treebank is given")
-        check_settings(self, "orders", "rules", "betas", counts=("epochs", "sentences", "dev_sentences"))
+        check_settings(self, "orders", "rules", "betas", counts=("epochs", "seeds", "sentences", "dev_sentences"))
         if not set(self.orders) <= {1, 2}:
             raise InputError(f"orders must be 1, 2 or both, not '{','.join(map(str, self.orders))}'")
         if self.features is not None:

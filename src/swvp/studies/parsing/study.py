@@ -19,7 +19,7 @@ from typing import Any
 from swvp.studies.common.rules import REST
 from swvp.studies.common.running import CONTROL, Journal, Once, Progress, check_jobs, finish, no_progress
 from swvp.studies.common.sources import Source
-from swvp.studies.parsing.runs import ParserOptions, Run, Training, train_once
+from swvp.studies.parsing.runs import ParserOptions, Run, Trained, Training, train_once
 from swvp.studies.parsing.settings import ParsingSettings, notation
 from swvp.studies.parsing.treebanks import Data, read_data
 
@@ -75,9 +75,13 @@ class ParsingResults:
         controls = [REST] * self.sampled + [CONTROL] * self.settings.control
         return [*self.settings.rules, *controls]
 
-    def of(self, treebank: str, order: int) -> list[Run]:
-        """Return the runs on a treebank with a parser of this order."""
-        return [run for run in self.runs if (run.treebank, run.order) == (treebank, order)]
+    def of(self, treebank: str, order: int) -> list[Trained]:
+        """Return the runs on a treebank with a parser of this order; those with different seeds are together."""
+        groups: dict[Training, list[Run]] = {}
+        for run in self.runs:
+            if (run.treebank, run.order) == (treebank, order):
+                groups.setdefault(run.training._replace(seed=0), []).append(run)
+        return [Trained(runs) for runs in groups.values()]
 
     def to_json(self) -> dict[str, Any]:
         """Return the content of results.json."""
@@ -107,7 +111,8 @@ def trainings(settings: ParsingSettings) -> list[Training]:
                 result.append(Training(source.name, order, REST))
             if settings.control:
                 result += [Training(source.name, order, CONTROL, draw=draw) for draw in range(len(settings.betas))]
-    return result
+    seeds = range(settings.seed, settings.seed + settings.seeds)
+    return [training._replace(seed=seed) for training in result for seed in seeds]
 
 
 def run_parsing(

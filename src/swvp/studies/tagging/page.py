@@ -8,11 +8,11 @@ from swvp.studies.common.figures import ByBeta, draw_scores_by_beta, page_answer
 from swvp.studies.common.page import PageFigure, Picture, command, key, looks, plain, short, template, unbroken, uri
 from swvp.studies.common.rules import is_swvp
 from swvp.studies.common.running import CSP
-from swvp.studies.common.tables import between, counted, listed, percent_text, signed
+from swvp.studies.common.tables import between, counted, listed, name_of_test, percent_text, signed
 from swvp.studies.tagging.settings import notation
 from swvp.studies.tagging.study import TaggingResults
 from swvp.studies.tagging.summary import TaggingSummary, mean_dev, mean_test
-from swvp.studies.tagging.tables import mean_table, name_of_test, rule_table, title_of
+from swvp.studies.tagging.tables import mean_table, rule_table, title_of
 
 __all__ = ["CHOICES", "render_tagging", "words"]
 

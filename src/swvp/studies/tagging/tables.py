@@ -15,6 +15,7 @@ from swvp.studies.common.tables import (
     PageTable,
     Spread,
     interval_text,
+    name_of_test,
     new_table,
     p_text,
     page_cells,
@@ -28,7 +29,7 @@ from swvp.studies.common.tables import (
 from swvp.studies.tagging.study import DatasetSizes
 from swvp.studies.tagging.summary import RuleSummary, TaggingSummary
 
-__all__ = ["COLUMNS", "mean_table", "name_of_test", "print_tables", "rule_table", "title_of"]
+__all__ = ["COLUMNS", "mean_table", "print_tables", "rule_table", "title_of"]
 
 
 def one_digit(share: float) -> str:
@@ -133,11 +134,6 @@ NOTE = (
     "dev, test: mean over the seeds, ± standard deviation; β and the epoch are chosen on the dev set. gain: test score "
     "less that of CSP, in points; p: {test}; Holm: p corrected for all rules and datasets."
 )
-
-
-def name_of_test(seeds: int) -> str:
-    """Return which test gives the p-values."""
-    return "paired bootstrap over seeds and sentences" if seeds > 1 else "paired permutation test over sentences"
 
 
 def print_tables(console: Console, summary: TaggingSummary) -> None:
