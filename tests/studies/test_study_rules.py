@@ -3,7 +3,7 @@
 import pytest
 
 from swvp.errors import InputError
-from swvp.studies.common.rules import Notation, is_swvp, notation, pair_of, step_of
+from swvp.studies.common.rules import Notation, choose_rules, is_swvp, notation, step_of
 
 
 @pytest.mark.parametrize(
@@ -33,10 +33,11 @@ def test_other_ways_of_training_have_no_step():
 
 def test_the_pair_has_one_step():
     dev = {"csp": 0.9, "mira": 0.92, "mira:10": 0.91, "a-wm": 0.95, "a-uniform:mira/1": 0.96, "crf": 0.99}
-    assert pair_of(dev) == ("a-uniform:mira/1", "mira")
-    assert pair_of({"csp": 0.9, "a-uniform:mira": 0.96, "a-wm:sqrt": 0.8}) == ("a-wm:sqrt", "csp")
+    assert choose_rules(dev) == ("a-uniform:mira/1", "mira", "mira")
+    assert choose_rules({"csp": 0.9, "a-uniform:mira": 0.96, "a-wm:sqrt": 0.8}) == ("a-wm:sqrt", "csp", "csp")
+    assert choose_rules({"csp": 0.9, "mira": 0.91, "a-wm": 0.8}) == ("a-wm", "csp", "mira")
 
 
 @pytest.mark.parametrize("rules", [["csp"], ["csp", "mira", "csp-orders"], ["csp", "a-uniform:mira"]])
 def test_there_may_be_no_pair(rules):
-    assert pair_of(dict.fromkeys(rules, 0.5)) is None
+    assert choose_rules(dict.fromkeys(rules, 0.5)) is None

@@ -250,7 +250,8 @@ def test_the_pair_of_the_answer_has_one_step(settings):
     ]
     assert answer.contrasts[0].tested.difference == pytest.approx(0.0595)
     assert answer.mean.difference == pytest.approx(0.0295)
-    assert answer.alone.difference == 0.0
+    assert answer.contrasts[0].plain == "mira"
+    assert answer.alone.difference == pytest.approx(0.0295)
 
 
 def test_the_first_three_lines_answer_the_question(settings):
@@ -262,7 +263,7 @@ def test_the_first_three_lines_answer_the_question(settings):
         lines[1]
         == "Where? Significantly above on x +5.95 (a-wm@0.5 against csp); no significant difference on y −0.05."
     )
-    assert lines[2].startswith("Step and margin alone, the best rule without sub-structures against CSP: 0.00 points")
+    assert "of any step against CSP: +2.95 points with mira (95" in lines[2]
     found = Page(html.render_tagging(two_datasets(settings), summarise_tagging(two_datasets(settings), samples=500)))
     assert found.rows[0][0] == "Dataset"
     assert ["x", "a-wm@0.5", "csp", "+5.95"] in [row[:4] for row in found.rows]

@@ -1,8 +1,8 @@
 """The question that every report answers first: do sub-structures and γ pay, beyond step and margin, and where?
 
 On each dataset the best rule with sub-structures is compared with the best rule without that has the same step. Both
-are chosen on the dev set, margins included. What the rule without them gains over CSP is the effect of step and margin
-alone.
+are chosen on the dev set, margins included. The effect of step and margin alone is what the best rule without
+sub-structures, of any step, gains over CSP.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 
 from swvp.evaluation.paired import Difference, Ints, holm
 from swvp.evaluation.seeds import compare_seeds
+from swvp.studies.common.rules import Chosen
 from swvp.studies.common.tables import (
+    GROUP,
     SIGNIFICANT,
     Cell,
     Column,
@@ -43,12 +45,13 @@ QUESTION = "Do sub-structures and γ pay, beyond step and margin?"
 class Contrast:
     """A dataset: the best rule with sub-structures, the best one without and with the same step, and their difference.
 
-    `alone` is the difference of the rule without sub-structures and CSP.
+    `plain` is the best rule without sub-structures and of any step, and `alone` its difference from CSP.
     """
 
     dataset: str
     best: str
     rival: str
+    plain: str
     tested: Difference
     alone: Difference
 
@@ -65,7 +68,7 @@ class Answer:
     @property
     def rows(self) -> list[Contrast]:
         """The contrasts, and with several datasets their mean."""
-        mean = [Contrast("Mean", "", "", self.mean, self.alone)] if len(self.contrasts) > 1 else []
+        mean = [Contrast("Mean", "", "", "", self.mean, self.alone)] if len(self.contrasts) > 1 else []
         return [*self.contrasts, *mean]
 
 
@@ -74,18 +77,18 @@ Counts = Mapping[str, Ints]
 
 
 def answered(
-    group: str, chosen: Sequence[tuple[str, str, str]], counts: Mapping[str, Counts], *, csp: str, samples: int
+    group: str, chosen: Sequence[tuple[str, Chosen]], counts: Mapping[str, Counts], *, csp: str, samples: int
 ) -> Answer | None:
-    """Test the chosen pairs, (dataset, best, rival) with their names in `counts`; None without any."""
+    """Test the chosen rules of each dataset, with their names in `counts`; None without any dataset."""
     if not chosen:
         return None
     tests, mean = compare_seeds(
-        [(counts[dataset][rival], counts[dataset][best]) for dataset, best, rival in chosen], samples=samples
+        [(counts[dataset][rules.rival], counts[dataset][rules.best]) for dataset, rules in chosen], samples=samples
     )
     alone, alone_mean = compare_seeds(
-        [(counts[dataset][csp], counts[dataset][rival]) for dataset, _, rival in chosen], samples=samples
+        [(counts[dataset][csp], counts[dataset][rules.plain]) for dataset, rules in chosen], samples=samples
     )
-    contrasts = [Contrast(*pair, *found) for pair, *found in zip(chosen, tests, alone, strict=True)]
+    contrasts = [Contrast(name, *rules, *found) for (name, rules), *found in zip(chosen, tests, alone, strict=True)]
     return Answer(group, contrasts, mean, alone_mean)
 
 
@@ -126,12 +129,12 @@ def answer_lines(answers: Sequence[Answer], measure: str, datasets: str) -> list
     return [
         f"{QUESTION} {' '.join(verdicts)}",
         f"Where? {' '.join(places)}",
-        f"Step and margin alone, the best rule without sub-structures against CSP: {'; '.join(alone)}.",
+        f"Step and margin alone, the best rule without sub-structures and of any step against CSP: {'; '.join(alone)}.",
     ]
 
 
 def grouped(answer: Answer, text: str) -> str:
-    return f"{answer.group}: {text}" if answer.group else text
+    return f"{answer.group}: {text[0].lower()}{text[1:]}" if answer.group else text
 
 
 def verdict(test: Difference, number: int, measure: str, datasets: str) -> str:
@@ -163,7 +166,8 @@ def where(answer: Answer, datasets: str) -> str:
 
 
 def without(answer: Answer) -> str:
-    return f"{signed(answer.alone.difference)} points ({interval_and_p(answer.alone, answer.alone.p)})"
+    rules = listed(list(dict.fromkeys(one.plain for one in answer.contrasts)))
+    return f"{signed(answer.alone.difference)} points with {rules} ({interval_and_p(answer.alone, answer.alone.p)})"
 
 
 def interval_and_p(test: Difference, p: float) -> str:
@@ -180,7 +184,8 @@ COLUMNS: dict[str, Column[Contrast]] = {
     "interval": Column(heading="95 % interval", value=lambda row: row.tested.interval, page=interval_text),
     "p": Column(heading="p", value=lambda row: row.tested.p, page=p_text),
     "holm": Column(heading="Holm", value=lambda row: row.tested.corrected, page=p_text),
-    "alone": Column(heading="Without − CSP", value=lambda row: row.alone.difference, page=signed),
+    "plain": Column(heading="Without, any step", value=lambda row: row.plain, page=str),
+    "alone": Column(heading="− CSP", value=lambda row: row.alone.difference, page=signed),
     "alone_holm": Column(heading="Holm", value=lambda row: row.alone.corrected, page=p_text),
 }
 
@@ -190,6 +195,7 @@ def answer_table(answers: Sequence[Answer], dataset: str) -> PageTable:
     lines = []
     for answer in answers:
         rows = answer.rows
+        lines += [PageRow(answer.group, [], GROUP)] if answer.group else []
         cells = zip(*(page_cells(column, rows) for column in COLUMNS.values()), strict=True)
         for row, line in zip(rows, cells, strict=True):
             bold = [
@@ -198,6 +204,5 @@ def answer_table(answers: Sequence[Answer], dataset: str) -> PageTable:
                 for name in COLUMNS
             ]
             marked = [Cell(cell.text, is_bold) for cell, is_bold in zip(line, bold, strict=True)]
-            name = f"{row.dataset}, {answer.group[0].lower()}{answer.group[1:]}" if answer.group else row.dataset
-            lines.append(PageRow(name, marked, "" if row.best else "sum"))
+            lines.append(PageRow(row.dataset, marked, "" if row.best else "sum"))
     return PageTable("The answer", [dataset, *(column.heading for column in COLUMNS.values())], lines)

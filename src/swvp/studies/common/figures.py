@@ -38,8 +38,8 @@ ByBeta = Mapping[str, Mapping[float | None, float]]
 
 CAPTION = (
     "Orange: the best rule with sub-structures less the best one without that has the same step, in points of "
-    "{measure}, with 95 % intervals; filled where the difference is significant after correction. Grey: the one "
-    "without less CSP, which is the effect of step and margin. Rules, β and margins are chosen on the dev sets."
+    "{measure}, with 95 % intervals; filled where the difference is significant after correction. Grey: the best one "
+    "without, of any step, less CSP: the effect of step and margin. Rules, β and margins are chosen on the dev sets."
 )
 NOTE = (
     "The rules of each pair are chosen on the dev set. p: {test}. Holm: p corrected for the number of {datasets}; for "
@@ -54,7 +54,7 @@ def page_answer(answers: Sequence[Answer], *, measure: str, datasets: str, test:
         return PageAnswer(lines)
     legend = [
         key("with sub-structures − without, same step", color=PAYS.colour, marker=PAYS.marker),
-        key("without − CSP: step and margin alone", color=ALONE.colour, marker=ALONE.marker),
+        key("without, any step − CSP: step and margin alone", color=ALONE.colour, marker=ALONE.marker),
     ]
     if any(len(answer.contrasts) > 1 for answer in answers):
         panels = [Picture(uri(draw_answer(answer.rows, answer.group, measure)), answer.group) for answer in answers]
@@ -74,7 +74,7 @@ def page_answer(answers: Sequence[Answer], *, measure: str, datasets: str, test:
 def named(answer: Answer) -> Contrast:
     """Return the only contrast of a group, with the name of the group."""
     (one,) = answer.contrasts
-    return Contrast(answer.group or one.dataset, one.best, one.rival, one.tested, one.alone)
+    return Contrast(answer.group or one.dataset, one.best, one.rival, one.plain, one.tested, one.alone)
 
 
 @styled
@@ -137,7 +137,7 @@ def draw_scores_by_beta(
     panels: Sequence[Axes] = list(figure.subplots(1, len(parts)))
     for axes, (part, scores) in zip(panels, parts.items(), strict=True):
         for rule, values in scores.items():
-            draw_by_beta(axes, values, looks[rule], linestyle="solid", marked=True)
+            draw_by_beta(axes, values, looks[rule])
         if bands is not None and part in bands:
             axes.axhspan(*bands[part], color=GREY, alpha=0.13, linewidth=0)
         beta_axis(axes, betas)

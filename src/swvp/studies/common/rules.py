@@ -14,7 +14,7 @@ from swvp.errors import InputError
 from swvp.learning.rule import POWERS, UpdateRule, as_rule
 from swvp.studies.common.running import CONTROL, CSP
 
-__all__ = ["REST", "Notation", "Option", "Pair", "is_swvp", "notation", "option", "pair_of", "step_of"]
+__all__ = ["REST", "Chosen", "Notation", "Option", "choose_rules", "is_swvp", "notation", "option", "step_of"]
 
 REST = "csp-rest"
 """CSP without a sampled dev set, where CSP itself is trained on it."""
@@ -151,24 +151,28 @@ def step_of(text: str) -> str | None:
     return "unit" if step in POWERS else step
 
 
-class Pair(NamedTuple):
-    """The best rule with sub-structures, and the best one without that has the same step."""
+class Chosen(NamedTuple):
+    """The best rule with sub-structures, the best one without that has the same step, and the best one of any step."""
 
     best: str
     rival: str
+    plain: str
 
 
-def pair_of(dev: Mapping[str, float]) -> Pair | None:
-    """Choose the pair that shows what sub-structures add to a step, by the dev scores of rules.
+def choose_rules(dev: Mapping[str, float]) -> Chosen | None:
+    """Choose the rules that show what sub-structures add to a step, by the dev scores of rules.
 
     The first is the best rule with sub-structures whose step a rule without also has. None if there is none.
 
-    >>> pair_of({"csp": 0.9, "a-wm": 0.91, "mira": 0.93, "csp-orders": 0.905})
-    Pair(best='a-wm', rival='csp-orders')
+    >>> choose_rules({"csp": 0.9, "a-wm": 0.91, "mira": 0.93, "csp-orders": 0.905})
+    Chosen(best='a-wm', rival='csp-orders', plain='mira')
     """
     rivals: dict[str | None, list[str]] = {}
     for rule in dev:
         if not is_swvp(rule) and step_of(rule) is not None:
             rivals.setdefault(step_of(rule), []).append(rule)
     best = max((rule for rule in dev if is_swvp(rule) and step_of(rule) in rivals), key=dev.__getitem__, default=None)
-    return None if best is None else Pair(best, max(rivals[step_of(best)], key=dev.__getitem__))
+    if best is None:
+        return None
+    plain = max((rule for rules in rivals.values() for rule in rules), key=dev.__getitem__)
+    return Chosen(best, max(rivals[step_of(best)], key=dev.__getitem__), plain)

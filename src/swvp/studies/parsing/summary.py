@@ -10,7 +10,7 @@ import numpy as np
 from swvp.evaluation.paired import Difference, Ints
 from swvp.evaluation.seeds import compare_seeds
 from swvp.studies.common.answer import Answer, answered
-from swvp.studies.common.rules import REST, is_swvp, pair_of
+from swvp.studies.common.rules import REST, Chosen, choose_rules, is_swvp
 from swvp.studies.common.running import CONTROL, CSP
 from swvp.studies.common.tables import std
 from swvp.studies.parsing.runs import Run, Trained
@@ -243,22 +243,20 @@ def summarise_parsing(results: ParsingResults, *, samples: int = 10_000) -> list
 
 def answer_of(results: ParsingResults, order: int, *, samples: int) -> Answer | None:
     """Return whether sub-structures pay with parsers of this order; None if the rules do not allow an answer."""
-    pairs, counts = [], {}
+    named, counts = [], {}
     for treebank in results.treebanks:
         runs = results.of(treebank.name, order)
         best: dict[str, Trained] = {}
         for run in (run for run in runs if run.is_scored):
             if run.rule not in best or run.dev_uas > best[run.rule].dev_uas:
                 best[run.rule] = run
-        pair = pair_of({rule: run.dev_uas for rule, run in best.items()})
-        if pair is not None:
-            first, second = best[pair.best], best[pair.rival]
-            pairs.append((treebank.name, first.name, second.name))
-            counts[treebank.name] = {
-                run.name: counts_of(run, treebank.lengths) for run in (first, second, csp_of(runs))
-            }
+        found = choose_rules({rule: run.dev_uas for rule, run in best.items()})
+        if found is not None:
+            trained = [best[rule] for rule in found]
+            named.append((treebank.name, Chosen(*(run.name for run in trained))))
+            counts[treebank.name] = {run.name: counts_of(run, treebank.lengths) for run in (*trained, csp_of(runs))}
     group = f"{ORDERS[order]} order" if len(results.settings.orders) > 1 else ""
-    return answered(group, pairs, counts, csp=CSP, samples=samples)
+    return answered(group, named, counts, csp=CSP, samples=samples)
 
 
 def counts_of(run: Trained, lengths: Sequence[int]) -> Ints:

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
+from swvp.studies.common.answer import answer_lines
 from swvp.studies.common.running import CONTROL
 from swvp.studies.common.tables import (
     Cell,
@@ -26,7 +27,7 @@ from swvp.studies.common.tables import (
     with_std,
 )
 from swvp.studies.synthetic.study import SETUPS, WEIGHTS
-from swvp.studies.synthetic.summary import SIGNIFICANCE_TEST, PaperScores, RuleSummary, SetupSummary, Tuned
+from swvp.studies.synthetic.summary import SIGNIFICANCE_TEST, PaperScores, RuleSummary, SetupSummary, Tuned, answers_of
 
 __all__ = ["OURS", "THEIRS", "PageRow", "page_table", "print_tables"]
 
@@ -197,6 +198,8 @@ def page_table(summary: SetupSummary) -> list[tuple[str, list[PageRow]]]:
 
 def print_tables(console: Console, summaries: Sequence[SetupSummary]) -> None:
     """Print a table for each setup: our numbers with the last and the averaged weights, beside the paper's."""
+    for line in answer_lines(answers_of(summaries), "test accuracy", "setups"):
+        console.print(line, highlight=False)
     for summary in summaries:
         console.print()
         console.print(setup_table(summary, console))

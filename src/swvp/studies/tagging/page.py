@@ -100,7 +100,7 @@ def words(results: TaggingResults, summary: TaggingSummary) -> Iterator[tuple[st
         yield "β", chosen_betas(results, summary)
     other = [rule for rule in results.settings.rules if rule != CSP and not is_swvp(rule)]
     if other:
-        yield "Rules without sub-structures", f"CSP and {listed(other)}."
+        yield "Rules without sub-structures", f"{listed(['CSP', *other])}."
 
 
 def chosen_betas(results: TaggingResults, summary: TaggingSummary) -> str:

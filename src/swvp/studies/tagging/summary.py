@@ -9,7 +9,7 @@ import numpy as np
 
 from swvp.evaluation.paired import Difference, Ints
 from swvp.studies.common.answer import Answer, answered, compare_family
-from swvp.studies.common.rules import pair_of
+from swvp.studies.common.rules import Chosen, choose_rules
 from swvp.studies.common.running import CSP
 from swvp.studies.common.tables import std
 from swvp.studies.tagging.runs import Run
@@ -156,11 +156,11 @@ def choose(results: TaggingResults, dataset: str, rule: str) -> list[Run]:
 
 def answers_of(chosen: dict[str, dict[str, list[Run]]], samples: int) -> list[Answer]:
     """Return the answer of the study, if its rules allow one."""
-    pairs, counts = [], {}
+    named, counts = [], {}
     for name, rules in chosen.items():
-        pair = pair_of({rule: mean_dev(runs) for rule, runs in rules.items()})
-        if pair is not None:
-            pairs.append((name, rules[pair.best][0].name, rules[pair.rival][0].name))
-            counts[name] = {rules[rule][0].name: counts_of(rules[rule]) for rule in (*pair, CSP)}
-    answer = answered("", pairs, counts, csp=CSP, samples=samples)
+        found = choose_rules({rule: mean_dev(runs) for rule, runs in rules.items()})
+        if found is not None:
+            named.append((name, Chosen(*(rules[rule][0].name for rule in found))))
+            counts[name] = {rules[rule][0].name: counts_of(rules[rule]) for rule in (*found, CSP)}
+    answer = answered("", named, counts, csp=CSP, samples=samples)
     return [] if answer is None else [answer]
