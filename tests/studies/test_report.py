@@ -17,7 +17,9 @@ from swvp.studies.common.page import looks
 from swvp.studies.common.running import CONTROL
 from swvp.studies.common.tables import points
 from swvp.studies.synthetic import page as html
-from swvp.studies.synthetic.study import DatasetResult, Run, SyntheticResults, SyntheticSettings, run_synthetic
+from swvp.studies.synthetic.runs import Run
+from swvp.studies.synthetic.settings import SyntheticSettings
+from swvp.studies.synthetic.study import DatasetResult, SyntheticResults, run_synthetic
 from swvp.studies.synthetic.summary import PAPER, SIGNIFICANCE_TEST, answers_of, summarise_synthetic
 from swvp.studies.synthetic.words import CHOICES, words
 

@@ -142,7 +142,7 @@ def synthetic(given: SyntheticOptions) -> None:
     Writes results.json (every run) and report.html (tables and figures).
     Ctrl-C stops the study; the same command resumes it.
     """
-    from swvp.studies.synthetic.study import FULL, QUICK
+    from swvp.studies.synthetic.settings import FULL, QUICK
 
     values = {
         "loaded": None if given.load is None else load_python(given.load),

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from swvp.studies.parsing.treebanks import find_treebanks as find_treebanks
     from swvp.studies.report import load_results as load_results
     from swvp.studies.report import write_report as write_report
+    from swvp.studies.synthetic.settings import SyntheticSettings as SyntheticSettings
     from swvp.studies.synthetic.study import SyntheticResults as SyntheticResults
-    from swvp.studies.synthetic.study import SyntheticSettings as SyntheticSettings
     from swvp.studies.synthetic.study import run_synthetic as run_synthetic
     from swvp.studies.synthetic.summary import summarise_synthetic as summarise_synthetic
     from swvp.studies.tagging.datasets import find_datasets as find_datasets
@@ -44,7 +44,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "ParsingResults": "swvp.studies.parsing.study",
         "ParsingSettings": "swvp.studies.parsing.settings",
         "SyntheticResults": "swvp.studies.synthetic.study",
-        "SyntheticSettings": "swvp.studies.synthetic.study",
+        "SyntheticSettings": "swvp.studies.synthetic.settings",
         "TaggingResults": "swvp.studies.tagging.study",
         "TaggingSettings": "swvp.studies.tagging.settings",
         "find_datasets": "swvp.studies.tagging.datasets",

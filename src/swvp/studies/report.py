@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from swvp.studies.common.running import FinishedRun
     from swvp.studies.parsing.settings import ParsingSettings
     from swvp.studies.parsing.study import ParsingResults
-    from swvp.studies.synthetic.study import SyntheticResults, SyntheticSettings
+    from swvp.studies.synthetic.settings import SyntheticSettings
+    from swvp.studies.synthetic.study import SyntheticResults
     from swvp.studies.tagging.settings import TaggingSettings
     from swvp.studies.tagging.study import TaggingResults
 

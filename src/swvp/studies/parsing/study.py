@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from swvp.studies.common.rules import REST
-from swvp.studies.common.running import CONTROL, Journal, Once, Progress, check_jobs, finish, no_progress
+from swvp.studies.common.running import CONTROL, Once, Progress, check_jobs, no_progress
+from swvp.studies.common.skeleton import Header, documented, results_json, run_trainings
 from swvp.studies.common.sources import Source
 from swvp.studies.parsing.runs import ParserOptions, Run, Trained, Training, train_once
 from swvp.studies.parsing.settings import ParsingSettings, notation
@@ -62,7 +63,7 @@ class ParsingResults:
     settings: ParsingSettings
     treebanks: list[TreebankSizes]
     runs: list[Run]
-    header: dict[str, Any]
+    header: Header
 
     @property
     def sampled(self) -> bool:
@@ -85,8 +86,7 @@ class ParsingResults:
 
     def to_json(self) -> dict[str, Any]:
         """Return the content of results.json."""
-        treebanks = [vars(treebank) for treebank in self.treebanks]
-        return {"settings": self.header, "treebanks": treebanks, "runs": [run.to_json() for run in self.runs]}
+        return results_json(self.header, "treebanks", self.treebanks, self.runs)
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> ParsingResults:
@@ -115,6 +115,7 @@ def trainings(settings: ParsingSettings) -> list[Training]:
     return [training._replace(seed=seed) for training in result for seed in seeds]
 
 
+@documented("ParsingSettings", "ParsingResults")
 def run_parsing(
     settings: ParsingSettings,
     folder: str | Path,
@@ -125,31 +126,7 @@ def run_parsing(
 ) -> ParsingResults:
     """Run the parsing study, or resume it.
 
-    Every finished training is written to `folder` at once. The results depend only on the settings, not on `jobs` or
-    on interruptions; only the times differ.
-
-    Parameters
-    ----------
-    settings : ParsingSettings
-        What to run.
-    folder : str or Path
-        Where the journal of finished trainings is. Trainings that it has are not run again.
-    jobs : int
-        Number of threads.
-    fresh : bool
-        Remove an earlier study from the folder and start from the beginning.
-    progress : callable
-        Called with the number of finished trainings and the number of all.
-
-    Returns
-    -------
-    ParsingResults
-        Every training and its scores.
-
-    Raises
-    ------
-    InputError
-        If a treebank cannot be read, or the folder holds another study's results or cannot be written.
+    PARAMETERS
     """
     check_jobs(jobs)
     sources = {source.name: source for source in settings.treebanks}
@@ -163,9 +140,9 @@ def run_parsing(
         return train_once(options, data(training.treebank), training, stopped)
 
     treebanks = [sizes_of(name, data(name)) for name in sources]  # reads all before anything is trained
-    header = settings.to_json()
-    journal = Journal(Path(folder), header, read=Run.from_json, fresh=fresh)
-    runs = finish(trainings(settings), train, journal, jobs=jobs, progress=progress)
+    runs, header = run_trainings(
+        settings, folder, trainings(settings), train, read=Run.from_json, jobs=jobs, fresh=fresh, progress=progress
+    )
     return ParsingResults(settings, treebanks, runs, header)
 
 

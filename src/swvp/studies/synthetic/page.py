@@ -32,7 +32,9 @@ from swvp.studies.common.page import (
 )
 from swvp.studies.common.running import CONTROL, CSP
 from swvp.studies.common.tables import Spread, between, counted, percent_text, signed, std, with_std
-from swvp.studies.synthetic.study import SETUPS, WEIGHTS, DatasetResult, Run, SyntheticResults
+from swvp.studies.synthetic.runs import WEIGHTS, Run
+from swvp.studies.synthetic.settings import SETUPS
+from swvp.studies.synthetic.study import DatasetResult, SyntheticResults
 from swvp.studies.synthetic.summary import SIGNIFICANCE_TEST, SetupSummary, answers_of
 from swvp.studies.synthetic.tables import OURS, THEIRS, page_table
 from swvp.studies.synthetic.words import CHOICES, has_beta, is_tuned, notes, outside, rule_name, words

@@ -14,7 +14,8 @@ from swvp.studies.common.answer import Answer, Contrast
 from swvp.studies.common.rules import choose_rules
 from swvp.studies.common.running import CSP
 from swvp.studies.common.tables import std
-from swvp.studies.synthetic.study import WEIGHTS, Run, SyntheticResults
+from swvp.studies.synthetic.runs import WEIGHTS, Run
+from swvp.studies.synthetic.study import SyntheticResults
 
 __all__ = [
     "PAPER",

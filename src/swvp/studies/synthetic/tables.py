@@ -26,7 +26,8 @@ from swvp.studies.common.tables import (
     terminal_cells,
     with_std,
 )
-from swvp.studies.synthetic.study import SETUPS, WEIGHTS
+from swvp.studies.synthetic.runs import WEIGHTS
+from swvp.studies.synthetic.settings import SETUPS
 from swvp.studies.synthetic.summary import SIGNIFICANCE_TEST, PaperScores, RuleSummary, SetupSummary, Tuned, answers_of
 
 __all__ = ["OURS", "THEIRS", "PageRow", "page_table", "print_tables"]

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from swvp.evaluation.counts import look_like_phrases
-from swvp.studies.common.running import Journal, Once, Progress, check_jobs, finish, no_progress
+from swvp.studies.common.running import Once, Progress, check_jobs, no_progress
+from swvp.studies.common.skeleton import Header, documented, results_json, run_trainings
 from swvp.studies.tagging.datasets import Data, Dataset, read_data
 from swvp.studies.tagging.runs import Run, Training, train_once
 from swvp.studies.tagging.settings import TaggingSettings, notation
@@ -56,7 +57,7 @@ class TaggingResults:
     settings: TaggingSettings
     datasets: list[DatasetSizes]
     runs: list[Run]
-    header: dict[str, Any]
+    header: Header
 
     @property
     def sampled(self) -> bool:
@@ -73,8 +74,7 @@ class TaggingResults:
 
     def to_json(self) -> dict[str, Any]:
         """Return the content of results.json."""
-        datasets = [vars(dataset) for dataset in self.datasets]
-        return {"settings": self.header, "datasets": datasets, "runs": [run.to_json() for run in self.runs]}
+        return results_json(self.header, "datasets", self.datasets, self.runs)
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> TaggingResults:
@@ -98,6 +98,7 @@ def trainings(settings: TaggingSettings) -> list[Training]:
     ]
 
 
+@documented("TaggingSettings", "TaggingResults")
 def run_tagging(
     settings: TaggingSettings,
     folder: str | Path,
@@ -108,31 +109,7 @@ def run_tagging(
 ) -> TaggingResults:
     """Run the tagging study, or resume it.
 
-    Every finished training is written to `folder` at once. The results depend only on the settings, not on `jobs` or
-    on interruptions; only the times differ.
-
-    Parameters
-    ----------
-    settings : TaggingSettings
-        What to run.
-    folder : str or Path
-        Where the journal of finished trainings is. Trainings that it has are not run again.
-    jobs : int
-        Number of threads.
-    fresh : bool
-        Remove an earlier study from the folder and start from the beginning.
-    progress : callable
-        Called with the number of finished trainings and the number of all.
-
-    Returns
-    -------
-    TaggingResults
-        Every training and its scores.
-
-    Raises
-    ------
-    InputError
-        If a dataset cannot be read, or the folder holds another study's results or cannot be written.
+    PARAMETERS
     """
     check_jobs(jobs)
     datasets = {dataset.name: dataset for dataset in settings.datasets}
@@ -145,9 +122,9 @@ def run_tagging(
         return train_once(settings, datasets[training.dataset], data_of(training.dataset), training, stopped)
 
     sizes = [sizes_of(dataset, data_of(name)) for name, dataset in datasets.items()]  # before anything is trained
-    header = settings.to_json()
-    journal = Journal(Path(folder), header, read=Run.from_json, fresh=fresh)
-    runs = finish(trainings(settings), train, journal, jobs=jobs, progress=progress)
+    runs, header = run_trainings(
+        settings, folder, trainings(settings), train, read=Run.from_json, jobs=jobs, fresh=fresh, progress=progress
+    )
     return TaggingResults(settings, sizes, runs, header)
 
 
