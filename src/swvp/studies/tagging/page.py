@@ -107,10 +107,11 @@ def chosen_betas(results: TaggingResults, summary: TaggingSummary) -> str:
     """Say how often β is at an end of the values that were tried."""
     betas = [rule.runs[0].beta for rules in summary.rules.values() for rule in rules if notation(rule.rule).tuned]
     low, high = results.settings.betas[0], results.settings.betas[-1]
-    return (
+    text = (
         f"The chosen β is the smallest tried ({low:g}) in {betas.count(low)} and the largest ({high:g}) in "
-        f"{betas.count(high)} of {counted(len(betas), 'case')}: there, other values may be better still."
+        f"{betas.count(high)} of {counted(len(betas), 'case')}"
     )
+    return f"{text}: there, other values may be better still." if low in betas or high in betas else f"{text}."
 
 
 # ---------------------------------------------------------------- figures
