@@ -23,7 +23,8 @@ from swvp.learning.perceptron import run_epochs
 from swvp.learning.rule import PAPER_RULES, as_rule
 from swvp.structures.chain.indicator import IndicatorChain, new_model
 from swvp.structures.operations import averaged_weights
-from swvp.studies.synthetic.study import FULL, LENGTH, SETUPS, accuracy, make_dataset
+from swvp.studies.synthetic.runs import accuracy, make_dataset
+from swvp.studies.synthetic.settings import FULL, LENGTH, SETUPS
 
 
 def cpu_seconds(function):

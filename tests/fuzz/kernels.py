@@ -24,7 +24,8 @@ import numpy as np
 import swvp
 from swvp import DependencyParser, SequenceTagger
 from swvp.studies import SyntheticSettings
-from swvp.studies.synthetic.study import make_dataset, train_once, trainings
+from swvp.studies.synthetic.runs import make_dataset, train_once
+from swvp.studies.synthetic.study import trainings
 
 SOURCE = Path(swvp.__file__).parent
 DECORATORS = {"borrowing", "inner", "inlined"}

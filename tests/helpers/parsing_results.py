@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 
 from swvp.studies import ParsingResults, ParsingSettings
+from swvp.studies.common.sources import Source
 from swvp.studies.parsing.runs import Pruning, Run, Share, Timing
 from swvp.studies.parsing.study import TreebankSizes
-from swvp.studies.parsing.treebanks import Source
 
 WORDS = 1000
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from swvp.studies.synthetic.hmm import HMM, permuted_hmm, posterior_decode, sample
-from swvp.studies.synthetic.study import SETUPS
+from swvp.studies.synthetic.settings import SETUPS
 
 
 @pytest.mark.parametrize("setup", SETUPS.values(), ids=str)

@@ -64,6 +64,35 @@ def both_orders():
     )
 
 
+def with_seeds(results):
+    """The same results with two seeds."""
+    runs = [dataclasses.replace(found, seed=seed) for found in results.runs for seed in (0, 1)]
+    return dataclasses.replace(results, settings=dataclasses.replace(results.settings, seeds=2), runs=runs)
+
+
+def test_the_first_three_lines_answer_the_question(undrawn):
+    lines = text_of(both_orders(), width=1000).splitlines()
+    assert [line.partition("?")[0] for line in lines[:2]] == [
+        "Do sub-structures and γ pay, beyond step and margin",
+        "Where",
+    ]
+    assert "First order: significantly above on x +10.50 (b-wm@0.5 against csp-orders);" in lines[1]
+    assert lines[2].startswith("Step and margin alone")
+    rows = Page(page_of(both_orders())).rows
+    assert rows[1:3] == [["First order"], ["x", "b-wm@0.5", "csp-orders", *rows[2][3:]]]
+
+
+def test_all_comparisons_of_an_order_are_one_table(undrawn):
+    assert page_of(both_orders()).count('scope="rowgroup"') == 2 + 2 * 4  # of the answer and of the tests
+
+
+def test_a_page_with_seeds_tells_their_spread(undrawn):
+    rows = Page(page_of(with_seeds(both_orders()))).rows
+    assert (
+        rows.count(["x", "80.00 ±0.00", "90.00 ±0.00", "90.00 ±0.00", "90.00 ±0.00", "90.00 ±0.00", "79.50 ±0.00"]) == 2
+    )
+
+
 def test_the_page_has_every_number_of_the_table(undrawn):
     rows = Page(page_of(both_orders())).rows
     assert rows.count(["x", "80.00", "90.00", "90.00", "90.00", "90.00", "79.50"]) == 2
@@ -115,6 +144,7 @@ def test_every_choice_and_every_setting_is_listed(undrawn):
         pytest.param(study([run("csp", None, 800, 800)]), id="only csp"),
         pytest.param(study([run("csp", None, 800, 800), run("csp/30", None, 801, 810)]), id="no beta"),
         pytest.param(both_orders(), id="both orders"),
+        pytest.param(with_seeds(both_orders()), id="seeds"),
         pytest.param(
             study([run("csp", None, None, 800), run("b-wm", 0.5, 1, 1), run("csp-rest", None, 7, 790)], sampled=True),
             id="sampled",

@@ -12,9 +12,10 @@ from swvp.errors import InputError
 from swvp.io.treebank import treebank_of
 from swvp.parsing.parser import Parser
 from swvp.studies.common import running
+from swvp.studies.common.rules import is_swvp
 from swvp.studies.parsing import runs as parsing_runs
 from swvp.studies.parsing.runs import ParserOptions, Training, measure, train_once
-from swvp.studies.parsing.settings import DEFAULT_RULES, PAPER, ParsingSettings, is_swvp, notation
+from swvp.studies.parsing.settings import DEFAULT_RULES, PAPER, ParsingSettings, notation
 from swvp.studies.parsing.study import ParsingResults, run_parsing, trainings
 from swvp.studies.parsing.summary import summarise_parsing
 from swvp.studies.parsing.treebanks import find_treebanks, read_data
@@ -73,7 +74,7 @@ def test_csp_learns_from_everything_and_the_others_from_the_rest(settings, sourc
         return start(self, treebank, *arguments, **options)
 
     data = read_data(sources[1], sample_dev=False, sentences=None, seed=0)
-    options = ParserOptions(1, 0, False, 2**10)
+    options = ParserOptions(1, False, 2**10)
     rules = [("csp", None), ("csp-rest", None), ("csp/1", None), ("b-wm", 0.5)]
     runs = [Training("b", 1, rule, beta) for rule, beta in rules]
     for run in runs:
@@ -98,6 +99,15 @@ def test_a_run_can_be_redone_from_its_settings(results, sources):
     assert run.dev == (round(parser.score(data.dev) * data.dev.tokens), data.dev.tokens)
     assert run.history["mistakes"] == [epoch.mistakes for epoch in parser.history_]
     assert run.pruning.recall == parser.pruning(data.test).recall
+
+
+def test_seeds_are_trainings_in_other_orders(settings, results, tmp_path):
+    changed = dataclasses.replace(settings, treebanks=settings.treebanks[:1], rules=("csp",), seeds=2, control=False)
+    first, second = run_parsing(changed, tmp_path).runs
+    assert (first.seed, second.seed) == (0, 1)
+    assert first.history == results.runs[0].history
+    assert first.history["norm"] != second.history["norm"]
+    assert len(trainings(dataclasses.replace(settings, seeds=3))) == 3 * len(results.runs)
 
 
 def test_the_control_is_csp_on_other_orders(results):
@@ -149,7 +159,7 @@ def test_several_roots_are_predicted_only_where_they_were_seen(monkeypatch, sour
     data = read_data(sources[0], sample_dev=False, sentences=None, seed=0)
     two = treebank_of([["a", "b"], ["c"]], heads=[[0, 0], [0]])
     for given in (data, dataclasses.replace(data, whole=two, train=two)):
-        train_once(ParserOptions(1, 0, False, 2**11), given, Training("a", 1, "csp"), threading.Event())
+        train_once(ParserOptions(1, False, 2**11), given, Training("a", 1, "csp"), threading.Event())
     assert (seen[0], seen[-1]) == (True, False)
 
 
@@ -184,7 +194,7 @@ def test_a_stopped_training_is_not_kept(settings, sources):
     stopped = threading.Event()
     stopped.set()
     data = read_data(sources[0], sample_dev=False, sentences=None, seed=0)
-    assert train_once(ParserOptions(3, 0, False, 2**10), data, Training("a", 1, "csp"), stopped) is None
+    assert train_once(ParserOptions(3, False, 2**10), data, Training("a", 1, "csp"), stopped) is None
 
 
 def test_another_treebank_of_the_same_name_is_another_study(settings, results, tmp_path):
@@ -276,7 +286,7 @@ def test_features_pruning_and_order_of_a_study_reach_its_parsers(sources, monkey
 
     monkeypatch.setattr(Parser, "start", watch)
     data = read_data(sources[0], sample_dev=False, sentences=None, seed=0)
-    options = ParserOptions(1, 0, False, 2**10, features="light", shuffle=False, one_root=False)
+    options = ParserOptions(1, False, 2**10, features="light", shuffle=False, one_root=False)
     train_once(options, data, Training("a", 1, "csp"), threading.Event())
     parser, training = made[-1]
     assert (parser.features, parser.one_root, training.shuffle) == ("light", False, False)

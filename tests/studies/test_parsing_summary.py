@@ -8,7 +8,7 @@ import pytest
 from helpers.parsing_results import WORDS, run, study, two_banks
 from swvp.studies.common.tables import signed
 from swvp.studies.parsing.page import paper_notes, words
-from swvp.studies.parsing.runs import Share
+from swvp.studies.parsing.runs import Share, Trained
 from swvp.studies.parsing.summary import PAPER, PAPER_AVERAGE, choose, rate, summarise_parsing
 
 B_WM = [
@@ -19,15 +19,21 @@ B_WM = [
 ]
 
 
+def alone(runs):
+    """Each run as the only one of its seeds."""
+    return [Trained([run]) for run in runs]
+
+
 def test_b_wm_is_tuned_on_dev_top_is_the_best_near_it_and_test_the_best_of_all():
-    chosen = choose([run("csp", None, 790, 790), *B_WM])
+    chosen = choose(alone([run("csp", None, 790, 790), *B_WM]))
     assert [chosen[column].beta for column in ("b_wm", "top", "test")] == [1.0, 2.0, 4.0]
     (summary,) = summarise_parsing(study([run("csp", None, 790, 790), *B_WM]), samples=10)
     assert [summary.means[column] for column in ("csp", "b_wm", "top", "test")] == [0.79, 0.80, 0.815, 0.83]
 
 
 def test_equal_on_dev_is_the_smallest_beta():
-    assert choose([run("csp", None, 1, 1), run("b-wm", 0.5, 800, 1), run("b-wm", 1.0, 800, 2)])["b_wm"].beta == 0.5
+    runs = [run("csp", None, 1, 1), run("b-wm", 0.5, 800, 1), run("b-wm", 1.0, 800, 2)]
+    assert choose(alone(runs))["b_wm"].beta == 0.5
 
 
 def test_the_best_rule_is_of_those_with_sub_structures_and_the_rival_of_the_others():
@@ -39,16 +45,16 @@ def test_the_best_rule_is_of_those_with_sub_structures_and_the_rival_of_the_othe
         run("csp/30", None, 870, 820),
         run("csp-orders", None, 865, 999, draw=0),
     ]
-    chosen = choose(runs)
+    chosen = choose(alone(runs))
     assert chosen["best"].name == "a-uniform:mira/1"
     assert chosen["rival"].name == "csp/30"
-    assert choose(runs[:5])["rival"].name == "csp"
-    assert choose(runs[:5])["best"].name == "b-wm@1"
+    assert choose(alone(runs[:5]))["rival"].name == "csp"
+    assert choose(alone(runs[:5]))["best"].name == "b-wm@1"
 
 
 def test_csp_that_has_seen_the_sampled_sentences_is_no_rival_by_them():
     runs = [run("csp", None, None, 790), *B_WM, run("csp-rest", None, 780, 785)]
-    assert choose(runs)["rival"].name == "csp-rest"
+    assert choose(alone(runs))["rival"].name == "csp-rest"
 
 
 def test_columns_without_a_rule_are_empty():
@@ -89,9 +95,9 @@ def test_orders_are_summed_up_by_themselves():
 
 
 def test_rates_are_shares_of_all_updates():
-    assert rate(two_banks(), "back_offs") == 1 / 20
-    assert rate(two_banks(), "condition_2_failures") == 4 / 20
-    assert rate(two_banks(), "without_violation", of="mistakes") == 5 / 25
+    assert rate(alone(two_banks()), "back_offs") == 1 / 20
+    assert rate(alone(two_banks()), "condition_2_failures") == 4 / 20
+    assert rate(alone(two_banks()), "without_violation", of="mistakes") == 5 / 25
 
 
 @pytest.mark.parametrize(
@@ -147,3 +153,51 @@ def test_the_summary_says_what_the_sampled_sentences_are_worth():
 @pytest.mark.parametrize(("value", "text"), [(0.0123, "+1.23"), (-0.0123, "−1.23"), (-0.00001, "0.00")])
 def test_differences_have_a_sign(value, text):
     assert signed(value) == text
+
+
+def seeded(*runs):
+    """The same runs with three seeds; the second and third have 2 and 4 correct test words more."""
+    return [
+        dataclasses.replace(
+            found,
+            seed=seed,
+            test=Share(found.test.right + 2 * seed, WORDS),
+            right=[right + (k < 2 * seed) for k, right in enumerate(found.right)],
+        )
+        for found in runs
+        for seed in range(3)
+    ]
+
+
+def test_seeds_are_averaged_and_their_spread_is_told():
+    (summary,) = summarise_parsing(study(seeded(*two_banks())), samples=100)
+    x = summary.treebanks[0].runs["csp"]
+    assert (len(x.runs), x.uas, x.std) == (3, pytest.approx(0.802), pytest.approx(0.002))
+    assert summary.rules[0].std == pytest.approx(0.002)
+    assert summary.treebanks[0].compared["b_wm", "csp"].difference == pytest.approx(0.1)
+    assert summary.treebanks[0].compared["b_wm", "csp"].p < 0.02
+
+
+def test_the_answer_compares_rules_of_one_step():
+    runs = [
+        run("csp", None, 790, 790),
+        *B_WM,
+        run("a-uniform:mira/1", None, 805, 830),
+        run("mira/1", None, 860, 810),
+        run("csp-orders", None, 795, 780, draw=0),
+        run("csp-orders", None, 796, 785, draw=1),
+    ]
+    (summary,) = summarise_parsing(study(runs), samples=50)
+    (found,) = summary.answer.contrasts
+    assert (found.best, found.rival) == ("b-wm@1", "csp-orders")
+    assert found.tested.difference == pytest.approx(0.015)
+    assert found.plain == "mira/1"
+    assert found.alone.difference == pytest.approx(0.02)
+    runs[5] = run("a-uniform:mira/1", None, 811, 830)
+    (summary,) = summarise_parsing(study(runs), samples=50)
+    assert (summary.answer.contrasts[0].best, summary.answer.contrasts[0].rival) == ("a-uniform:mira/1", "mira/1")
+
+
+def test_a_study_without_sub_structures_has_no_answer():
+    (summary,) = summarise_parsing(study([run("csp", None, 790, 790), run("mira/1", None, 800, 800)]), samples=10)
+    assert summary.answer is None

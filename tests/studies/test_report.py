@@ -17,8 +17,10 @@ from swvp.studies.common.page import looks
 from swvp.studies.common.running import CONTROL
 from swvp.studies.common.tables import points
 from swvp.studies.synthetic import page as html
-from swvp.studies.synthetic.study import DatasetResult, Run, SyntheticResults, SyntheticSettings, run_synthetic
-from swvp.studies.synthetic.summary import PAPER, SIGNIFICANCE_TEST, summarise_synthetic
+from swvp.studies.synthetic.runs import Run
+from swvp.studies.synthetic.settings import SyntheticSettings
+from swvp.studies.synthetic.study import DatasetResult, SyntheticResults, run_synthetic
+from swvp.studies.synthetic.summary import PAPER, SIGNIFICANCE_TEST, answers_of, summarise_synthetic
 from swvp.studies.synthetic.words import CHOICES, words
 
 TINY = SyntheticSettings(
@@ -200,7 +202,9 @@ def test_unusual_studies_have_a_whole_page(results):
     page = render(results)
     rules = {row[0] for row in Page(page).rows}
     assert {run.rule for run in results.runs} <= rules
-    assert page.count("<figcaption>") == (2 if all(run.beta is None for run in results.runs) else 4)
+    has_answer = "The answer." in page
+    assert has_answer == bool(answers_of(summarise_synthetic(results)))
+    assert page.count("<figcaption>") == has_answer + (2 if all(run.beta is None for run in results.runs) else 4)
     assert "nan" not in re.sub(r"base64,[^\"]+", "", page)
 
 
@@ -277,7 +281,7 @@ def test_a_paper_number_nearby_is_a_cross_in_the_figure_and_has_no_note(undrawn)
 
 def test_beta_curves_are_means_over_the_datasets():
     results = study({"csp": 0.7, "a-wm": 0.8})
-    lines = html.beta_curves(results, summarise_synthetic(results)[0]).axes[0].lines
+    lines = html.beta_curves(results, summarise_synthetic(results)[0], "last").axes[1].lines
     solid = next(line for line in lines if line.get_marker() == "s")
     assert list(solid.get_xdata()) == [0.5, 2.0]
     assert list(solid.get_ydata()) == pytest.approx([80.05, 78.05])
@@ -307,7 +311,8 @@ def test_a_rule_has_one_colour_in_all_figures():
     (summary,) = summarise_synthetic(results)
     drawn = (
         html.accuracies(summary),
-        *(draw(results, summary) for draw in (html.beta_curves, html.learning_curves)),
+        html.beta_curves(results, summary, "last"),
+        html.learning_curves(results, summary),
     )
     colours = [{line.get_color() for line in figure.axes[0].lines} - {html.GREY} for figure in drawn]
     assert colours[0] == colours[1] == colours[2] == {look.colour for look in looks(["csp", "a-wm", "b-wm"]).values()}
@@ -359,3 +364,14 @@ def test_an_hmm_of_its_own_is_shown_for_each_dataset(undrawn):
 
 def test_differences_are_those_of_the_printed_numbers():
     assert points(0.81804, 0.77266) == pytest.approx(81.80 - 77.27)
+
+
+def test_the_answer_compares_the_best_rule_with_csp_that_has_as_many_tries():
+    results = study({"csp": 0.7, "a-wm": 0.8, CONTROL: 0.75}, datasets=6)
+    averaged, last = answers_of(summarise_synthetic(results))
+    assert (averaged.group, last.group) == ("Averaged weights", "Last weights")
+    (found,) = last.contrasts
+    assert (found.dataset, found.best, found.rival, found.plain) == ("Setup 1", "a-wm", CONTROL, CONTROL)
+    assert found.tested.difference == pytest.approx(0.05)
+    assert found.alone.difference == pytest.approx(0.05)
+    assert found.tested.p == pytest.approx(2 / 2**6)

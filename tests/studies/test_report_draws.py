@@ -3,7 +3,7 @@
 import pytest
 
 from swvp.studies import SyntheticResults, SyntheticSettings
-from swvp.studies.synthetic.study import Run
+from swvp.studies.synthetic.runs import Run
 from swvp.studies.synthetic.summary import gains_of_choosing
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from helpers.trees import conllu, toy
 from swvp.errors import InputError
-from swvp.studies.parsing.treebanks import dev_size, find_treebanks, part_of, read_data
+from swvp.studies.common.sources import dev_size, part_of
+from swvp.studies.parsing.treebanks import find_treebanks, read_data
 
 
 def write(folder, names, count=20):

@@ -4,7 +4,8 @@ import pytest
 from scipy.stats import wilcoxon
 
 from swvp.studies import SyntheticResults, SyntheticSettings
-from swvp.studies.synthetic.study import DatasetResult, Run
+from swvp.studies.synthetic.runs import Run
+from swvp.studies.synthetic.study import DatasetResult
 from swvp.studies.synthetic.summary import PAPER, p_value, summarise_synthetic
 
 

@@ -13,18 +13,9 @@ from swvp.learning.rule import as_rule
 from swvp.structures.chain.indicator import new_model
 from swvp.structures.operations import averaged_weights, weights
 from swvp.studies.common import running
-from swvp.studies.synthetic.study import (
-    FULL,
-    QUICK,
-    SETUPS,
-    SyntheticResults,
-    SyntheticSettings,
-    accuracy,
-    make_dataset,
-    run_synthetic,
-    trainings,
-    true_hmm,
-)
+from swvp.studies.synthetic.runs import accuracy, make_dataset, true_hmm
+from swvp.studies.synthetic.settings import FULL, QUICK, SETUPS, SyntheticSettings
+from swvp.studies.synthetic.study import SyntheticResults, run_synthetic, trainings
 
 TINY = SyntheticSettings(
     setups=(1, 3), datasets=2, sizes=(30, 10, 10), epochs=3, betas=(0.5, 2.0), rules=("csp", "a-wm", "b-wmr")

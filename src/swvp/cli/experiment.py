@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from swvp.cli import options
-from swvp.cli.options import floats, integers, load_python, names, takes_options
+from swvp.cli.options import MAX_BYTES, Encoding, Load, MaxBytes, floats, integers, load_python, names, takes_options
 from swvp.cli.terminal import new_console, print_message
 
 if TYPE_CHECKING:
@@ -69,6 +68,25 @@ Examples:
   swvp experiment parsing UD_Greek-GDT --rules csp/30,a-wm/1 -o margins
 """
 
+TAGGING = f"""{RULES.replace("(subtrees and components: trees only)", "")}
+mira:K is k-best MIRA, and any other --rule of `swvp train tagger` works too.
+RULE@β sets β, RULE/MARGIN a margin, RULE+OPTION=VALUE another option of the
+tagger, as in mira:5+C=0.01.
+
+A dataset may have options of its own: encoding, target (CoNLL-U), column
+(column files), columns (as word+pos), features.
+
+Examples:
+
+  swvp experiment tagging conll2000
+
+  swvp experiment tagging es=esp.train,esp.testa,esp.testb --encoding iso-8859-1
+
+  swvp experiment tagging conll2000 UD_English-EWT,target=upos --seeds 5
+
+  swvp experiment tagging conll2000 --quick --fresh --rules a-wm,mira:10+C=0.1
+"""
+
 Epochs = Annotated[int | None, typer.Option(help="Number of epochs of each training.", show_default="10")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="Number of threads.", show_default="all cores")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Replace an earlier study in the folder instead of resuming it.")]
@@ -113,7 +131,7 @@ class SyntheticOptions:
         ),
     ] = False
     fresh: Fresh = False
-    load: options.Load = None
+    load: Load = None
 
 
 @app.command(epilog=SYNTHETIC)
@@ -124,7 +142,7 @@ def synthetic(given: SyntheticOptions) -> None:
     Writes results.json (every run) and report.html (tables and figures).
     Ctrl-C stops the study; the same command resumes it.
     """
-    from swvp.studies.synthetic.study import FULL, QUICK
+    from swvp.studies.synthetic.settings import FULL, QUICK
 
     values = {
         "loaded": None if given.load is None else load_python(given.load),
@@ -165,6 +183,9 @@ class ParsingOptions:
         str | None, typer.Option(help="β values, as a list or FIRST:LAST:STEP.", show_default="0.5,1,2,4")
     ] = None
     epochs: Epochs = None
+    seeds: Annotated[
+        int | None, typer.Option(help="Trainings of each rule and β, with different seeds.", show_default="1")
+    ] = None
     sentences: Annotated[
         int | None, typer.Option(help="Train on a random sample of this many sentences.", show_default="all")
     ] = None
@@ -199,7 +220,7 @@ class ParsingOptions:
     control: Annotated[
         bool | None, typer.Option("--control/--no-control", help=CONTROL_HELP, show_default="control")
     ] = None
-    seed: Annotated[int, typer.Option(help="Seed of the samples and the random orders.")] = 0
+    seed: Annotated[int, typer.Option(help="The first seed, also that of the samples.")] = 0
     paper: Annotated[
         bool,
         typer.Option(
@@ -216,9 +237,9 @@ class ParsingOptions:
     quick: Annotated[
         bool, typer.Option("--quick", help="A small study: 300 training sentences, 3 epochs, 2 β values.")
     ] = False
-    max_bytes: options.MaxBytes = options.MAX_BYTES
+    max_bytes: MaxBytes = MAX_BYTES
     fresh: Fresh = False
-    load: options.Load = None
+    load: Load = None
 
 
 @app.command(epilog=PARSING)
@@ -232,7 +253,7 @@ def parsing(given: ParsingOptions) -> None:
     from swvp.studies.parsing.settings import ParsingSettings, protocol
     from swvp.studies.parsing.treebanks import find_treebanks
 
-    same_names = ("epochs", "sentences", "dev_sentences", "prune_heads", "prune_threshold", "shuffle")
+    same_names = ("epochs", "seeds", "sentences", "dev_sentences", "prune_heads", "prune_threshold", "shuffle")
     values = {
         "loaded": None if given.load is None else load_python(given.load),
         "orders": integers("orders", given.orders),
@@ -244,11 +265,126 @@ def parsing(given: ParsingOptions) -> None:
     }
     arguments = protocol(paper=given.paper, quick=given.quick, given=values)
     settings = ParsingSettings(treebanks=find_treebanks(given.treebanks), **arguments)
-    sampled = [source.name for source in settings.treebanks if settings.samples(source)]
-    if sampled and not settings.sample_dev:
-        print_message(f"no dev file for {', '.join(sampled)}: the dev set is sampled from the training set")
+    tell_sampled([source.name for source in settings.treebanks if settings.samples(source)], asked=settings.sample_dev)
     folder = folder_of(given.output, "parsing-paper" if given.paper else "parsing", given.quick)
     run_study(settings, folder, jobs=given.jobs, fresh=given.fresh)
+
+
+@dataclass(kw_only=True)
+class TaggingOptions:
+    """The options of `swvp experiment tagging`."""
+
+    datasets: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[NAME=]DATASET[,OPTION=VALUE]...",
+            help="Folders with files whose names end in train, dev (optional) and test before the extension; or "
+            "files, as TRAIN,DEV,TEST or TRAIN,TEST. Column files or CoNLL-U.",
+            show_default=False,
+        ),
+    ]
+    rules: Annotated[
+        str | None,
+        typer.Option(
+            help="Update rules, see below. CSP is always run.",
+            show_default="csp,a-wm,b-wm,a-wmr,b-wmr, a-wm:segments:sqrt,b-softmin:all,b-maxent:all, mira,mira:10,"
+            "a-uniform:segments:mira, b-maxent:all:mira",
+        ),
+    ] = None
+    betas: Annotated[
+        str | None, typer.Option(help="β values, as a list or FIRST:LAST:STEP.", show_default="0.25,0.5,1,2")
+    ] = None
+    seeds: Annotated[
+        int | None, typer.Option(help="Trainings of each rule and β, with different seeds.", show_default="3")
+    ] = None
+    epochs: Annotated[
+        int | None, typer.Option(help="The most epochs of a training; the dev set chooses one.", show_default="10")
+    ] = None
+    target: Annotated[str | None, typer.Option(help="CoNLL-U: the column to learn: upos, xpos, feats or deprel.")] = (
+        None
+    )
+    column: Annotated[
+        int | None, typer.Option(help="Column files: number of the label column, from 0.", show_default="-1, the last")
+    ] = None
+    column_names: Annotated[
+        str | None,
+        typer.Option("--columns", help="Columns that features are made from, as word,pos.", show_default="all"),
+    ] = None
+    features: Annotated[
+        str | None,
+        typer.Option(help="Preset (pos, chunk, ner) or file of templates.", show_default="chosen from the labels"),
+    ] = None
+    options: Annotated[
+        str | None,
+        typer.Option(
+            help="Other options of the tagger for all trainings, by their names in Python, as order=2,patience=3.",
+            metavar="NAME=VALUE,...",
+        ),
+    ] = None
+    sentences: Annotated[
+        int | None, typer.Option(help="Train on a random sample of this many sentences.", show_default="all")
+    ] = None
+    sample_dev: Annotated[
+        bool,
+        typer.Option("--sample-dev", help="Sample the dev set from the training set, even if there is a dev file."),
+    ] = False
+    dev_sentences: Annotated[
+        int | None, typer.Option(help="Size of a sampled dev set.", show_default="a tenth, ≤ 1000")
+    ] = None
+    seed: Annotated[int, typer.Option(help="The first seed, also that of the samples.")] = 0
+    encoding: Encoding = "utf-8"
+    jobs: Jobs = None
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Folder for the results.", show_default="swvp-tagging, or -quick"),
+    ] = None
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A small study: 500 training sentences, 3 epochs, 2 β values, 2 seeds.")
+    ] = False
+    max_bytes: MaxBytes = MAX_BYTES
+    fresh: Fresh = False
+    load: Load = None
+
+
+@app.command(epilog=TAGGING)
+@takes_options
+def tagging(given: TaggingOptions) -> None:
+    """Compare rules in tagging: CSP, MIRA and SWVP, epoch and β chosen on dev sets.
+
+    Writes results.json (every run), scores.csv, report.txt and report.html.
+    Ctrl-C stops the study; the same command resumes it.
+    """
+    from swvp.studies.common.rules import option
+    from swvp.studies.tagging.datasets import find_datasets
+    from swvp.studies.tagging.settings import QUICK, TaggingSettings
+
+    same_names = ("seeds", "epochs", "sentences", "dev_sentences", "seed")
+    values = {
+        "loaded": None if given.load is None else load_python(given.load),
+        "rules": names(given.rules),
+        "betas": floats("betas", given.betas),
+        "sample_dev": given.sample_dev or None,
+        "options": None if given.options is None else dict(option(part) for part in names(given.options) or ()),
+        **{name: getattr(given, name) for name in same_names},
+    }
+    datasets = find_datasets(
+        given.datasets,
+        encoding=None if given.encoding == "utf-8" else given.encoding,
+        target=given.target,
+        column=None if given.column is None else str(given.column),
+        columns=None if given.column_names is None else "+".join(names(given.column_names) or ()),
+        features=given.features,
+    )
+    changed = {name: value for name, value in values.items() if value is not None}
+    settings = TaggingSettings(datasets=datasets, **(QUICK if given.quick else {}) | changed)
+    tell_sampled([dataset.name for dataset in datasets if settings.samples(dataset)], asked=settings.sample_dev)
+    run_study(settings, folder_of(given.output, "tagging", given.quick), jobs=given.jobs, fresh=given.fresh)
+
+
+def tell_sampled(names: list[str], *, asked: bool) -> None:
+    """Say which dev sets are sampled, unless the user asked for it."""
+    if names and not asked:
+        print_message(f"no dev file for {', '.join(names)}: the dev set is sampled from the training set")
 
 
 def folder_of(output: Path | None, study: str, quick: bool) -> Path:

@@ -1,4 +1,4 @@
-"""The paper's two studies: run them, summarise their results, and write reports.
+"""The paper's two studies, and one of taggers: run them, summarise their results, and write reports.
 
 >>> import tempfile
 >>> from swvp.studies import SyntheticSettings, run_synthetic, summarise_synthetic, write_report
@@ -28,10 +28,15 @@ if TYPE_CHECKING:
     from swvp.studies.parsing.treebanks import find_treebanks as find_treebanks
     from swvp.studies.report import load_results as load_results
     from swvp.studies.report import write_report as write_report
+    from swvp.studies.synthetic.settings import SyntheticSettings as SyntheticSettings
     from swvp.studies.synthetic.study import SyntheticResults as SyntheticResults
-    from swvp.studies.synthetic.study import SyntheticSettings as SyntheticSettings
     from swvp.studies.synthetic.study import run_synthetic as run_synthetic
     from swvp.studies.synthetic.summary import summarise_synthetic as summarise_synthetic
+    from swvp.studies.tagging.datasets import find_datasets as find_datasets
+    from swvp.studies.tagging.settings import TaggingSettings as TaggingSettings
+    from swvp.studies.tagging.study import TaggingResults as TaggingResults
+    from swvp.studies.tagging.study import run_tagging as run_tagging
+    from swvp.studies.tagging.summary import summarise_tagging as summarise_tagging
 
 __all__, __getattr__, __dir__ = lazy_names(
     __name__,
@@ -39,13 +44,18 @@ __all__, __getattr__, __dir__ = lazy_names(
         "ParsingResults": "swvp.studies.parsing.study",
         "ParsingSettings": "swvp.studies.parsing.settings",
         "SyntheticResults": "swvp.studies.synthetic.study",
-        "SyntheticSettings": "swvp.studies.synthetic.study",
+        "SyntheticSettings": "swvp.studies.synthetic.settings",
+        "TaggingResults": "swvp.studies.tagging.study",
+        "TaggingSettings": "swvp.studies.tagging.settings",
+        "find_datasets": "swvp.studies.tagging.datasets",
         "find_treebanks": "swvp.studies.parsing.treebanks",
         "load_results": "swvp.studies.report",
         "run_parsing": "swvp.studies.parsing.study",
         "run_synthetic": "swvp.studies.synthetic.study",
+        "run_tagging": "swvp.studies.tagging.study",
         "summarise_parsing": "swvp.studies.parsing.summary",
         "summarise_synthetic": "swvp.studies.synthetic.summary",
+        "summarise_tagging": "swvp.studies.tagging.summary",
         "write_report": "swvp.studies.report",
     },
 )

@@ -1,7 +1,9 @@
-"""Both studies behind one interface: run, summarise, write the report, print the tables."""
+"""All studies behind one interface: run, summarise, write the report, print the tables."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,16 +15,21 @@ from swvp.io.files import read_bytes, write_whole
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from swvp.studies.common.running import FinishedRun
     from swvp.studies.parsing.settings import ParsingSettings
     from swvp.studies.parsing.study import ParsingResults
-    from swvp.studies.synthetic.study import SyntheticResults, SyntheticSettings
+    from swvp.studies.synthetic.settings import SyntheticSettings
+    from swvp.studies.synthetic.study import SyntheticResults
+    from swvp.studies.tagging.settings import TaggingSettings
+    from swvp.studies.tagging.study import TaggingResults
 
-    Settings = SyntheticSettings | ParsingSettings
-    Results = SyntheticResults | ParsingResults
+    Settings = SyntheticSettings | ParsingSettings | TaggingSettings
+    Results = SyntheticResults | ParsingResults | TaggingResults
 
 __all__ = ["REPORT", "RESULTS", "Study", "load_results", "study_called", "study_of", "write_report"]
 
-RESULTS, REPORT = "results.json", "report.html"
+RESULTS, REPORT, TEXT, SCORES = "results.json", "report.html", "report.txt", "scores.csv"
+WIDTH = 100  # columns of the text
 
 
 class Study(NamedTuple):
@@ -30,14 +37,14 @@ class Study(NamedTuple):
 
     run: Callable[..., Any]
     trainings: Callable[[Any], Sequence[Any]]
-    summarise: Callable[[Any], Sequence[Any]]
+    summarise: Callable[[Any], Any]
     render: Callable[[Any, Any], str]
     print_tables: Callable[[Console, Any], None]
     results_from_json: Callable[[dict[str, Any]], Any]
 
 
 def study_called(name: str) -> Study:
-    """Return the study "synthetic" or "parsing"; only its own modules are imported."""
+    """Return the study "synthetic", "parsing" or "tagging"; only its own modules are imported."""
     if name == "synthetic":
         from swvp.studies.synthetic.page import render_synthetic
         from swvp.studies.synthetic.study import SyntheticResults, run_synthetic
@@ -63,7 +70,17 @@ def study_called(name: str) -> Study:
         return Study(
             run_parsing, parsing_trainings, summarise_parsing, render_parsing, print_parsing, ParsingResults.from_json
         )
-    raise InputError(f"unknown study '{name}'; known: synthetic, parsing")
+    if name == "tagging":
+        from swvp.studies.tagging.page import render_tagging
+        from swvp.studies.tagging.study import TaggingResults, run_tagging
+        from swvp.studies.tagging.study import trainings as tagging_trainings
+        from swvp.studies.tagging.summary import summarise_tagging
+        from swvp.studies.tagging.tables import print_tables as print_tagging
+
+        return Study(
+            run_tagging, tagging_trainings, summarise_tagging, render_tagging, print_tagging, TaggingResults.from_json
+        )
+    raise InputError(f"unknown study '{name}'; known: synthetic, parsing, tagging")
 
 
 def study_of(settings: Settings) -> Study:
@@ -71,17 +88,17 @@ def study_of(settings: Settings) -> Study:
     return study_called(settings.to_json()["study"])
 
 
-def write_report(results: Results, folder: str | Path, *, summaries: Sequence[Any] | None = None) -> Path:
-    """Write results.json and the HTML report of a study.
+def write_report(results: Results, folder: str | Path, *, summaries: Any = None) -> Path:
+    """Write results.json (every run), scores.csv (a line for each run), report.txt and the HTML report of a study.
 
     Parameters
     ----------
-    results : SyntheticResults or ParsingResults
-        From `run_synthetic` or `run_parsing`.
+    results : SyntheticResults, ParsingResults or TaggingResults
+        From `run_synthetic`, `run_parsing` or `run_tagging`.
     folder : str or Path
         Where to write; it must exist.
-    summaries : sequence, optional
-        From `summarise_synthetic` or `summarise_parsing`. Computed if not given.
+    summaries : optional
+        From `summarise_synthetic`, `summarise_parsing` or `summarise_tagging`. Computed if not given.
 
     Returns
     -------
@@ -92,8 +109,32 @@ def write_report(results: Results, folder: str | Path, *, summaries: Sequence[An
     summaries = study.summarise(results) if summaries is None else summaries
     report = Path(folder) / REPORT
     write_whole(Path(folder) / RESULTS, json.dumps(results.to_json(), ensure_ascii=False) + "\n")
+    write_whole(Path(folder) / SCORES, scores_of(results))
+    write_whole(Path(folder) / TEXT, text_of(study, summaries))
     write_whole(report, study.render(results, summaries))
     return report
+
+
+def scores_of(results: Results) -> str:
+    """Return a table of all runs, separated by commas: what identifies each, and its scores as shares."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    runs: Sequence[FinishedRun] = results.runs
+    for k, run in enumerate(runs):
+        fields = {**run.training._asdict(), **run.scores}
+        if k == 0:
+            writer.writerow(fields)
+        writer.writerow("" if value is None else value for value in fields.values())
+    return file.getvalue()
+
+
+def text_of(study: Study, summaries: Any) -> str:
+    """Return the tables of the terminal as plain text."""
+    from rich.console import Console
+
+    file = io.StringIO()
+    study.print_tables(Console(file=file, width=WIDTH, markup=False, highlight=False), summaries)
+    return file.getvalue()
 
 
 def load_results(path: str | Path) -> Results:
@@ -106,8 +147,8 @@ def load_results(path: str | Path) -> Results:
 
     Returns
     -------
-    SyntheticResults or ParsingResults
-        As `run_synthetic` or `run_parsing` returned them.
+    SyntheticResults, ParsingResults or TaggingResults
+        As `run_synthetic`, `run_parsing` or `run_tagging` returned them.
 
     Raises
     ------

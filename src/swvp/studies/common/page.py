@@ -20,12 +20,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from swvp.studies.common.tables import PageTable
+
 __all__ = [
     "COLOURS",
-    "DEV",
     "GREY",
     "WIDTH",
     "Look",
+    "PageAnswer",
     "PageFigure",
     "Picture",
     "command",
@@ -58,6 +60,21 @@ class PageFigure(NamedTuple):
     name: str
     legend: Sequence[Picture]
     rows: Sequence[Sequence[Picture]]
+
+    @property
+    def is_single(self) -> bool:
+        """Whether there is only one panel; the caption is then beside it."""
+        return sum(map(len, self.rows)) == 1
+
+
+class PageAnswer(NamedTuple):
+    """The beginning of a page: its first lines, and the figure and table behind them."""
+
+    lines: Sequence[Markup]
+    figure: PageFigure | None = None
+    table: PageTable | None = None
+    caption: str = ""
+    note: str = ""
 
 
 def template(name: str) -> jinja2.Template:
@@ -117,7 +134,6 @@ def key(text: str, **line: Any) -> Picture:
 
 WIDTH = 3.6
 GREY = "#6b6b6b"
-DEV = (0, (3, 1.5))
 COLOURS = ("#0072B2", "#56B4E9", "#D55E00", "#E69F00", "#009E73", "#CC79A7")
 MARKERS = ("s", "^", "D", "v", "P", "X", "<")
 LOOKS = {"csp": ("#000000", "o"), "csp-orders": ("#8c8c8c", "o"), "csp-rest": ("#8c8c8c", "s")}
@@ -194,15 +210,13 @@ def swatch(**line: Any) -> Figure:
     return figure
 
 
-def draw_by_beta(axes: Axes, values: Mapping[float | None, float], look: Look, *, linestyle: Any, marked: bool) -> None:
+def draw_by_beta(axes: Axes, values: Mapping[float | None, float], look: Look) -> None:
     """Draw values by β as a line, or the value of a rule without β as a horizontal line."""
     if None in values:
-        axes.axhline(values[None], color=look.colour, linestyle=linestyle)
+        axes.axhline(values[None], color=look.colour)
         return
     betas, heights = [beta for beta in values if beta is not None], list(values.values())
-    line = axes.plot(betas, heights, color=look.colour, linestyle=linestyle, alpha=1 if marked else 0.75)[0]
-    if marked or len(values) == 1:
-        line.set(marker=look.marker, markerfacecolor=look.colour if marked else "white")
+    axes.plot(betas, heights, color=look.colour, marker=look.marker)
 
 
 def short(name: str) -> str:

@@ -30,6 +30,7 @@ __all__ = [
     "NAME",
     "OUTPUTS",
     "Journal",
+    "Once",
     "Progress",
     "check_jobs",
     "check_settings",
@@ -46,6 +47,8 @@ CONTROL = "csp-orders"
 """CSP with as many trainings as a tuned rule, each on another random order of the examples."""
 
 Training = TypeVar("Training", bound=tuple[Any, ...])
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 Progress = Callable[[int, int], None]
 """Called with the number of finished trainings and the number of all."""
 
@@ -55,6 +58,9 @@ class FinishedRun(Protocol):
 
     @property
     def training(self) -> Any: ...
+
+    @property
+    def scores(self) -> dict[str, float | None]: ...
 
     def to_json(self) -> dict[str, Any]: ...
 
@@ -66,12 +72,16 @@ def no_progress(done: int, total: int) -> None:
     """Ignore the progress."""
 
 
-def check_settings(settings: Any, *lists: str) -> None:
-    """Raise InputError if one of these lists is empty or has a value twice, or if the seed is not valid."""
+def check_settings(settings: Any, *lists: str, counts: Sequence[str] = ()) -> None:
+    """Raise InputError if one of these lists is empty or has a value twice, or if a count or the seed is not valid."""
     for name in lists:
         values = getattr(settings, name)
         if not values or len(set(values)) < len(values):
             raise InputError(f"{name} must be one or more, each once, not '{','.join(map(str, values))}'")
+    for name in counts:
+        value = getattr(settings, name)
+        if value is not None and value < 1:
+            raise InputError(f"{name} must be at least 1, not {value}")
     if not 0 <= settings.seed < 2**63:
         raise InputError(f"seed must be a whole number from 0 to 2^63 - 1, not {settings.seed}")
 
@@ -94,6 +104,20 @@ def settings_in(header: Mapping[str, Any], cls: type) -> dict[str, Any]:
     """Return the arguments of a class of settings from its header."""
     known = {field.name for field in dataclasses.fields(cls)}
     return {k: tuple(v) if isinstance(v, list) else v for k, v in header.items() if k in known}
+
+
+class Once(Generic[Key, Value]):
+    """Values that are computed when they are first needed, once for all threads."""
+
+    def __init__(self) -> None:
+        self.lock, self.values = threading.Lock(), dict[Key, Value]()
+
+    def get(self, key: Key, compute: Callable[[], Value]) -> Value:
+        """Return the value of a key; other threads wait while it is computed."""
+        with self.lock:
+            if key not in self.values:
+                self.values[key] = compute()
+            return self.values[key]
 
 
 def check_jobs(jobs: int) -> None:
@@ -156,7 +180,7 @@ def in_threads(
 
 
 NAME = "runs.jsonl"
-OUTPUTS = ("results.json", "report.html")
+OUTPUTS = ("results.json", "report.html", "report.txt", "scores.csv")
 OTHER_FOLDER = "choose another --output folder"
 
 

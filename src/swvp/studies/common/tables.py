@@ -10,26 +10,36 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
+import numpy as np
 from rich.table import Table
 from rich.text import Text
 
 __all__ = [
+    "GROUP",
     "NONE",
     "SIGNIFICANT",
     "Cell",
     "Column",
+    "PageRow",
+    "PageTable",
+    "Spread",
     "between",
     "counted",
+    "interval_text",
     "listed",
+    "name_of_test",
     "new_table",
     "p_text",
     "page_cells",
     "percent",
     "percent_text",
+    "plus_minus",
     "points",
     "signed",
+    "std",
     "styled_text",
     "terminal_cells",
+    "with_std",
 ]
 
 Row = TypeVar("Row")
@@ -40,6 +50,26 @@ class Cell(NamedTuple):
 
     text: str
     bold: bool = False
+
+
+GROUP = "group"
+"""The style of a row that is the heading of the rows below it."""
+
+
+class PageRow(NamedTuple):
+    """A row of a table on the page, with its style."""
+
+    name: str
+    cells: Sequence[Cell]
+    style: str = ""
+
+
+class PageTable(NamedTuple):
+    """A table of the page."""
+
+    title: str
+    headings: Sequence[str]
+    rows: Sequence[PageRow]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +159,31 @@ def percent_text(share: float, digits: int = 2) -> str:
     return f"{percent(share, digits):.{digits}f}"
 
 
+class Spread(NamedTuple):
+    """A mean and a standard deviation over datasets or seeds, as shares."""
+
+    mean: float
+    std: float
+    number: int
+
+
+def std(values: Sequence[float]) -> float:
+    """Return the sample standard deviation; 0 for a single value."""
+    return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+
+
+def with_std(spread: Spread) -> str:
+    """Return 80.05 (0.07), or 80.05 for a single dataset or seed."""
+    mean = percent_text(spread.mean)
+    return f"{mean} ({percent_text(spread.std)})" if spread.number > 1 else mean
+
+
+def plus_minus(spread: Spread, digits: int = 2) -> str:
+    """Return 80.05 ±0.07, or 80.05 for a single dataset or seed."""
+    mean = percent_text(spread.mean)
+    return f"{mean} ±{percent_text(spread.std, digits)}" if spread.number > 1 else mean
+
+
 def points(a: float, b: float) -> float:
     """Return a - b in percentage points, as a reader of the printed percentages would compute it.
 
@@ -148,6 +203,15 @@ def signed(difference: float) -> str:
     return f"{value:+.2f}".replace("-", "−") if value else "0.00"
 
 
+def interval_text(interval: tuple[float, float]) -> str:
+    """Return an interval of differences in percentage points.
+
+    >>> interval_text((-0.001, 0.0123))
+    '−0.10 to +1.23'
+    """
+    return f"{signed(interval[0])} to {signed(interval[1])}"
+
+
 def p_text(p: float) -> str:
     """Return a p-value as text.
 
@@ -155,6 +219,11 @@ def p_text(p: float) -> str:
     ('0.040', '<0.001')
     """
     return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def name_of_test(seeds: int) -> str:
+    """Return which test gives the p-values, with so many seeds."""
+    return "paired bootstrap over seeds and sentences" if seeds > 1 else "paired permutation test over sentences"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -11,17 +11,14 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator
 
+from swvp.studies.common.figures import draw_scores_by_beta, page_answer
 from swvp.studies.common.page import (
-    DEV,
-    GREY,
     WIDTH,
     Look,
     PageFigure,
     Picture,
     command,
-    draw_by_beta,
     key,
     looks,
     plain,
@@ -31,14 +28,16 @@ from swvp.studies.common.page import (
     unbroken,
     uri,
 )
+from swvp.studies.common.rules import REST
 from swvp.studies.common.running import CONTROL, CSP
-from swvp.studies.common.tables import SIGNIFICANT, Cell, counted, listed, p_text, percent_text, signed
-from swvp.studies.parsing.runs import Run, Share
-from swvp.studies.parsing.settings import REST
+from swvp.studies.common.sources import MOST_DEV
+from swvp.studies.common.tables import SIGNIFICANT, Cell, counted, listed, name_of_test, p_text, percent_text, signed
+from swvp.studies.parsing.runs import Share, Trained
 from swvp.studies.parsing.study import ParsingResults
 from swvp.studies.parsing.summary import (
     COLUMNS,
     COMPARISONS,
+    ORDERS,
     PAPER,
     PAPER_AVERAGE,
     PAPER_COLUMNS,
@@ -46,13 +45,12 @@ from swvp.studies.parsing.summary import (
     TreebankSummary,
     csp_tries,
 )
-from swvp.studies.parsing.tables import ORDERS, comparison_tables, gain_table, rule_table, same_model, score_tables
-from swvp.studies.parsing.treebanks import MOST_DEV
+from swvp.studies.parsing.tables import comparison_tables, gain_table, rule_table, same_model, score_tables
 
 __all__ = [
     "CHOICES",
     "LOOKS",
-    "beta_curves",
+    "by_beta",
     "by_length",
     "gains",
     "paper_notes",
@@ -69,6 +67,13 @@ def render_parsing(results: ParsingResults, summaries: Sequence[OrderSummary]) -
         settings=results.settings,
         header={name: setting_text(name, value) for name, value in results.header.items()},
         summaries=summaries,
+        answer=page_answer(
+            [summary.answer for summary in summaries if summary.answer],
+            measure="test UAS",
+            datasets="treebanks",
+            test=name_of_test(results.settings.seeds),
+        ),
+        test=name_of_test(results.settings.seeds),
         orders=ORDERS,
         words=[(topic, unbroken(text)) for topic, text in words(results, summaries)],
         scores=score_tables(summaries),
@@ -97,7 +102,6 @@ def figures(results: ParsingResults, summaries: Sequence[OrderSummary]) -> Itera
     }
     rules = tuned_rules(results)
     lines = [key(rule, color=look.colour, marker=look.marker) for rule, look in looks([CSP, *rules]).items()]
-    parts = [key("test", color="black"), key("dev", color="black", linestyle=DEV)]
 
     def panels(draw: Callable[[OrderSummary, TreebankSummary], Figure]) -> list[list[Picture]]:
         return [
@@ -113,7 +117,7 @@ def figures(results: ParsingResults, summaries: Sequence[OrderSummary]) -> Itera
         row = [Picture(uri(gains(summary)), f"Order {summary.order}") for summary in summaries]
         yield PageFigure("gains", legend, [row])
     if rules:
-        yield PageFigure("beta", [*lines, *parts], in_rows(panels(partial(beta_curves, results))))
+        yield PageFigure("wide", lines, in_rows(panels(partial(by_beta, results))))
     for lengths in ("by_sentence_length", "by_arc_length"):
         yield PageFigure(lengths, list(columns.values()), in_rows(panels(partial(by_length, lengths=lengths))))
 
@@ -350,9 +354,9 @@ def gains(summary: OrderSummary) -> Figure:
 def by_length(summary: OrderSummary, treebank: TreebankSummary, lengths: str) -> Figure:
     """Draw UAS in groups of words (above), and the gains over CSP (below); `lengths` is a field of a run."""
 
-    def groups_of(run: Run) -> dict[str, Share]:
-        groups: dict[str, Share] = getattr(run, lengths)
-        return groups
+    def groups_of(trained: Trained) -> dict[str, Share]:
+        groups: list[dict[str, Share]] = [getattr(run, lengths) for run in trained.runs]
+        return {name: Share(*map(sum, zip(*(group[name] for group in groups), strict=True))) for name in groups[0]}
 
     figure = Figure(figsize=(WIDTH, 3.4))
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
@@ -373,7 +377,7 @@ def by_length(summary: OrderSummary, treebank: TreebankSummary, lengths: str) ->
     top.set_title(f"{short(treebank.treebank)}, order {summary.order}")
     top.set_ylabel("test UAS (%)")
     bottom.set_ylabel("gain (points)")
-    shares = [100 * groups_of(csp)[name].words / csp.test.words for name in names]
+    shares = [100 * groups_of(csp)[name].words / csp.share(lambda run: run.test).words for name in names]
     labels = [f"{name.replace('-', '–')}\n{share:.0f} %" for name, share in zip(names, shares, strict=True)]
     bottom.set_xticks(range(len(names)), labels)
     return figure
@@ -384,28 +388,22 @@ def tuned_rules(results: ParsingResults) -> list[str]:
     return list(dict.fromkeys(run.rule for run in results.runs if run.beta is not None))
 
 
-@styled
-def beta_curves(results: ParsingResults, summary: OrderSummary, treebank: TreebankSummary) -> Figure:
-    """Draw UAS by β, a line for each rule: test solid, dev dashed; CSP is a horizontal line."""
-    figure = Figure(figsize=(WIDTH, 2.7))
-    axes = figure.subplots()
+def by_beta(results: ParsingResults, summary: OrderSummary, treebank: TreebankSummary) -> Figure:
+    """Draw UAS by β, dev and test set apart, a line for each rule; CSP is a horizontal line."""
     runs = results.of(treebank.treebank, summary.order)
-    for rule, look in looks([CSP, *tuned_rules(results)]).items():
+    look = looks([CSP, *tuned_rules(results)])
+    parts: dict[str, dict[str, dict[float | None, float]]] = {"dev": {}, "test": {}}
+    for rule in look:
         tests = [run for run in runs if run.rule == rule]
-        devs = tests if tests[0].dev is not None else [run for run in runs if run.rule == REST]
-        dev_scores = {run.beta: 100 * run.dev_uas for run in devs}
-        test_scores = {run.beta: 100 * run.uas for run in tests}
-        draw_by_beta(axes, dev_scores, look, linestyle=DEV, marked=False)
-        draw_by_beta(axes, test_scores, look, linestyle="solid", marked=True)
-    tries = csp_tries(results, treebank.treebank, summary.order)
-    if len(tries) > 1:
-        axes.axhspan(100 * min(tries), 100 * max(tries), color=GREY, alpha=0.13, linewidth=0)
-    betas = results.settings.betas
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(betas, [f"{beta:g}" for beta in betas])
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xlim(betas[0] / 1.12, betas[-1] * 1.12)
-    axes.set_title(f"{short(treebank.treebank)}, order {summary.order}")
-    axes.set_ylabel("UAS (%)")
-    axes.set_xlabel("β")
-    return figure
+        devs = tests if tests[0].is_scored else [run for run in runs if run.rule == REST]
+        parts["dev"][rule] = {run.beta: 100 * run.dev_uas for run in devs}
+        parts["test"][rule] = {run.beta: 100 * run.uas for run in tests}
+    tries = [100 * score for score in csp_tries(results, treebank.treebank, summary.order)]
+    return draw_scores_by_beta(
+        parts,
+        look,
+        results.settings.betas,
+        title=f"{short(treebank.treebank)}, order {summary.order}",
+        measure="UAS",
+        bands={"test": (min(tries), max(tries))} if len(tries) > 1 else None,
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -21,8 +21,10 @@ from swvp.learning.epoch import COUNTS
 from swvp.parsing.options import has_one_root
 from swvp.parsing.parser import Parser
 from swvp.parsing.tree_model import DEFAULT_HEADS as MOST_HEADS
+from swvp.studies.common.rules import REST
 from swvp.studies.common.running import CONTROL, CSP
-from swvp.studies.parsing.settings import REST, ParsingSettings, notation
+from swvp.studies.common.tables import std
+from swvp.studies.parsing.settings import ParsingSettings, notation
 from swvp.studies.parsing.treebanks import Data
 from swvp.training.training import Progress, Stopped
 
@@ -33,6 +35,7 @@ __all__ = [
     "Scores",
     "Share",
     "Timing",
+    "Trained",
     "Training",
     "make_parser",
     "measure",
@@ -51,6 +54,7 @@ class Training(NamedTuple):
     rule: str
     beta: float | None = None
     draw: int | None = None
+    seed: int = 0
 
 
 class Share(NamedTuple):
@@ -116,11 +120,12 @@ class Run:
     certified: float
     history: dict[str, list[float]]
     timing: Timing
+    seed: int = 0
 
     @property
     def training(self) -> Training:
         """What identifies this training."""
-        return Training(self.treebank, self.order, self.rule, self.beta, self.draw)
+        return Training(self.treebank, self.order, self.rule, self.beta, self.draw, self.seed)
 
     @property
     def uas(self) -> float:
@@ -136,10 +141,13 @@ class Run:
     @property
     def name(self) -> str:
         """The rule with its β: b-wm@0.5, a-wm@0.5/30."""
-        if self.beta is None:
-            return self.rule
-        name, slash, margin = self.rule.partition("/")
-        return f"{name}@{self.beta:g}{slash}{margin}"
+        return self.rule if self.beta is None else notation(self.rule).with_beta(self.beta)
+
+    @property
+    def scores(self) -> dict[str, float | None]:
+        """The scores of this training, as shares, for a table of all runs."""
+        dev = None if self.dev is None else self.dev_uas
+        return {"dev": dev, "test": self.uas, "no_punctuation": self.no_punctuation.value}
 
     def total(self, count: str) -> float:
         """Return a count summed over all epochs."""
@@ -152,7 +160,9 @@ class Run:
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Run:
         """Return the run that `to_json` wrote."""
-        values: dict[str, Any] = {field.name: fields[field.name] for field in dataclasses.fields(cls)}
+        values: dict[str, Any] = {
+            field.name: fields[field.name] for field in dataclasses.fields(cls) if field.name in fields
+        }
         for name in ("test", "no_punctuation"):
             values[name] = Share(*fields[name])
         for name in ("by_sentence_length", "by_arc_length"):
@@ -161,11 +171,56 @@ class Run:
         return cls(**values | {"pruning": Pruning(**fields["pruning"]), "timing": Timing(**fields["timing"])})
 
 
+class Trained:
+    """The runs of one rule and β on a treebank, one for each seed, with means and sums over the seeds."""
+
+    def __init__(self, runs: Sequence[Run]):
+        self.runs = list(runs)
+        self.treebank, self.order, self.rule, self.beta, self.draw, _ = runs[0].training
+        self.name = runs[0].name
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether there are dev scores: not if the parsers were trained on the dev set."""
+        return self.runs[0].dev is not None
+
+    def mean(self, value: Callable[[Run], float]) -> float:
+        """Return the mean of a value over the seeds."""
+        return float(np.mean([value(run) for run in self.runs]))
+
+    @property
+    def uas(self) -> float:
+        """The mean UAS on the test set, as a share."""
+        return self.mean(lambda run: run.uas)
+
+    @property
+    def std(self) -> float:
+        """The standard deviation of the test UAS over the seeds; 0 for a single one."""
+        return std([run.uas for run in self.runs])
+
+    @property
+    def dev_uas(self) -> float:
+        """The mean UAS on the dev set, as a share."""
+        return self.mean(lambda run: run.dev_uas)
+
+    @property
+    def right(self) -> list[list[int]]:
+        """The correct words of each test sentence, for each seed."""
+        return [run.right for run in self.runs]
+
+    def share(self, group: Callable[[Run], Share]) -> Share:
+        """Return the sum of a share over the seeds."""
+        return Share(*map(sum, zip(*map(group, self.runs), strict=True)))
+
+    def total(self, count: str) -> float:
+        """Return a count summed over all epochs and seeds."""
+        return sum(run.total(count) for run in self.runs)
+
+
 class ParserOptions(NamedTuple):
     """What all parsers of a study with one order have in common."""
 
     epochs: int
-    seed: int
     projective: bool
     hashed: int | None
     features: str | None = None
@@ -179,7 +234,6 @@ class ParserOptions(NamedTuple):
         """Return the options for parsers of an order."""
         return cls(
             epochs=settings.epochs,
-            seed=settings.seed,
             projective=settings.projective,
             hashed=settings.hashed,
             features=settings.features_of(order),
@@ -193,10 +247,10 @@ class ParserOptions(NamedTuple):
 def make_parser(options: ParserOptions, training: Training, *, one_root: bool) -> Parser:
     """Return the parser of a training, not trained yet."""
     rule = notation(CSP if training.rule in (CONTROL, REST) else training.rule)
-    orders = None if training.draw is None else np.random.default_rng([options.seed, 2, training.draw])
+    orders = None if training.draw is None else np.random.default_rng([training.seed, 2, training.draw])
     return Parser(
         rule=rule.rule(training.beta),
-        margin=rule.margin,
+        margin=rule.margin or 0.0,
         epochs=options.epochs,
         order=training.order,
         labels=False,
@@ -206,7 +260,7 @@ def make_parser(options: ParserOptions, training: Training, *, one_root: bool) -
         prune_heads=options.prune_heads,
         prune_threshold=options.prune_threshold,
         hashed=options.hashed,
-        random_state=options.seed if orders is None else orders,
+        random_state=training.seed if orders is None else orders,
     )
 
 
@@ -221,7 +275,7 @@ def train_once(options: ParserOptions, data: Data, training: Training, stopped: 
             raise Stopped
 
     one_root = has_one_root(data.whole) if options.one_root is None else options.one_root
-    compile_for(options._replace(epochs=1, hashed=2**10), training._replace(treebank="", draw=None), one_root)
+    compile_for(options._replace(epochs=1, hashed=2**10), training._replace(treebank="", draw=None, seed=0), one_root)
     parser = make_parser(options, training, one_root=one_root)
     start = time.thread_time()
     session = parser.start(data.whole if training.rule == CSP else data.train)
@@ -241,7 +295,7 @@ def train_once(options: ParserOptions, data: Data, training: Training, stopped: 
         dev = share(parser.predict_trees(data.dev)[0] == data.dev.trees)
     pruned = parser.pruning(data.test)
     return Run(
-        *training,
+        **training._asdict(),
         dev=dev,
         **vars(measure(data.test, heads == data.test.trees)),
         pruning=Pruning(pruned.recall, pruned.heads),

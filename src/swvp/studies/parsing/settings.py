@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from swvp.errors import InputError, is_power_of_two, unknown_name
 from swvp.features.presets import ARC_PRESETS as PRESETS
 from swvp.features.presets import PART_PRESETS
-from swvp.learning.rule import UpdateRule, as_rule
 from swvp.parsing.tree_model import DEFAULT_HEADS as MOST_HEADS
 from swvp.parsing.tree_model import check_pruning
-from swvp.studies.common.running import CONTROL, CSP, check_settings, csp_first, settings_header, settings_in
-from swvp.studies.parsing.treebanks import MOST_DEV, Source
+from swvp.studies.common.rules import Notation
+from swvp.studies.common.rules import notation as parse
+from swvp.studies.common.running import CSP, check_settings, csp_first, settings_header, settings_in
+from swvp.studies.common.sources import MOST_DEV, Source
 
 __all__ = [
     "DEFAULT_RULES",
     "PAPER",
     "QUICK",
-    "REST",
-    "Notation",
     "ParsingSettings",
-    "is_swvp",
     "notation",
     "protocol",
 ]
 
-REST = "csp-rest"
 DEFAULT_RULES = (
     CSP,
     "b-wm:parts",
@@ -57,62 +53,16 @@ PAPER: dict[str, Any] = {
 """The protocol of Table 2: the paper's settings, and TurboParser's defaults where the paper states none."""
 
 
-class Notation(NamedTuple):
-    """A rule as users write it, RULE[@β][/MARGIN]. Without @β, all β of the study are tried."""
-
-    name: str
-    beta: float | None
-    margin: float
-
-    @property
-    def text(self) -> str:
-        """The rule in its shortest form."""
-        beta = "" if self.beta is None else f"@{self.beta:g}"
-        return f"{self.name}{beta}" + (f"/{self.margin:g}" if self.margin else "")
-
-    @property
-    def tuned(self) -> bool:
-        """Whether β is chosen on the dev set."""
-        return self.beta is None and as_rule(self.name).uses_beta
-
-    def rule(self, beta: float | None) -> UpdateRule:
-        """Return the update rule with this β, unless the notation has one."""
-        given = self.beta if self.beta is not None else beta
-        return as_rule(self.name) if given is None else as_rule(self.name, beta=given)
-
-
 def notation(text: str) -> Notation:
-    """Parse a rule.
+    """Parse a rule RULE[@β][/MARGIN] of a parser; a margin of 0 is none.
 
-    >>> notation("a-wm@0.25/30")
-    Notation(name='a-wm', beta=0.25, margin=30.0)
+    >>> notation("a-wm@0.25/30").margin, notation("a-wm/0").text
+    (30.0, 'a-wm')
     """
-    rest, slash, margin = text.partition("/")
-    name, at, beta = rest.partition("@")
-    rule = as_rule(name)
-    result = Notation(
-        rule.name, number(text, "@", beta) if at else None, number(text, "/", margin, least=0.0) if slash else 0.0
-    )
-    if at and not rule.uses_beta:
-        raise InputError(f"rule '{text}': {rule.name} has no β")
-    result.rule(None)
-    return result
-
-
-def number(rule: str, sign: str, text: str, least: float = -math.inf) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and value >= least):
-        at_least = f" of at least {least:g}" if math.isfinite(least) else ""
-        raise InputError(f"rule '{rule}': what is after {sign} must be a number{at_least}")
-    return value
-
-
-def is_swvp(rule: str) -> bool:
-    """Return whether a rule uses sub-structures: CSP and MIRA, with any margin, and the controls do not."""
-    return rule not in (CONTROL, REST) and as_rule(notation(rule).name).substructures != "full"
+    parsed = parse(text)
+    if parsed.options:
+        raise InputError(f"rule '{text}': options of single rules are for taggers")
+    return parsed._replace(margin=parsed.margin or None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +81,8 @@ class ParsingSettings:
         The values of β that a rule tries.
     epochs : int
         Epochs of each training.
+    seeds : int
+        Trainings of each rule and β, each in other random orders of the sentences.
     sentences : int, optional
         Train on a random sample of the training sentences. Default: all.
     sample_dev : bool
@@ -150,7 +102,7 @@ class ParsingSettings:
     hashed : int
         Hash size, a power of 2.
     seed : int
-        Determines the samples and the random orders.
+        The first seed. It also determines the samples.
     control : bool
         Whether to train CSP on as many random orders as there are β values ("csp-orders").
     loaded : str
@@ -167,6 +119,7 @@ class ParsingSettings:
     rules: tuple[str, ...] = DEFAULT_RULES
     betas: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
     epochs: int = 10
+    seeds: int = 1
     sentences: int | None = None
     sample_dev: bool = False
     dev_sentences: int | None = None
@@ -184,13 +137,9 @@ class ParsingSettings:
     def __post_init__(self) -> None:
         if not self.treebanks:
             raise InputError("no treebank is given")
-        check_settings(self, "orders", "rules", "betas")
+        check_settings(self, "orders", "rules", "betas", counts=("epochs", "seeds", "sentences", "dev_sentences"))
         if not set(self.orders) <= {1, 2}:
             raise InputError(f"orders must be 1, 2 or both, not '{','.join(map(str, self.orders))}'")
-        for name in ("epochs", "sentences", "dev_sentences"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise InputError(f"{name} must be at least 1, not {value}")
         if self.features is not None:
             check_features(self.features, self.orders)
         check_pruning(self.most_heads, self.prune_threshold)

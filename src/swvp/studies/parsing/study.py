@@ -11,15 +11,17 @@ trainings, each on another random order of the sentences, and chooses the best o
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from swvp.studies.common.running import CONTROL, Journal, Progress, check_jobs, finish, no_progress
-from swvp.studies.parsing.runs import ParserOptions, Run, Training, train_once
-from swvp.studies.parsing.settings import REST, ParsingSettings, notation
+from swvp.studies.common.rules import REST
+from swvp.studies.common.running import CONTROL, Once, Progress, check_jobs, no_progress
+from swvp.studies.common.skeleton import Header, documented, results_json, run_trainings
+from swvp.studies.common.sources import Source
+from swvp.studies.parsing.runs import ParserOptions, Run, Trained, Training, train_once
+from swvp.studies.parsing.settings import ParsingSettings, notation
 from swvp.studies.parsing.treebanks import Data, read_data
 
 __all__ = ["ParsingResults", "TreebankSizes", "run_parsing", "trainings"]
@@ -61,7 +63,7 @@ class ParsingResults:
     settings: ParsingSettings
     treebanks: list[TreebankSizes]
     runs: list[Run]
-    header: dict[str, Any]
+    header: Header
 
     @property
     def sampled(self) -> bool:
@@ -74,14 +76,17 @@ class ParsingResults:
         controls = [REST] * self.sampled + [CONTROL] * self.settings.control
         return [*self.settings.rules, *controls]
 
-    def of(self, treebank: str, order: int) -> list[Run]:
-        """Return the runs on a treebank with a parser of this order."""
-        return [run for run in self.runs if (run.treebank, run.order) == (treebank, order)]
+    def of(self, treebank: str, order: int) -> list[Trained]:
+        """Return the runs on a treebank with a parser of this order; those with different seeds are together."""
+        groups: dict[Training, list[Run]] = {}
+        for run in self.runs:
+            if (run.treebank, run.order) == (treebank, order):
+                groups.setdefault(run.training._replace(seed=0), []).append(run)
+        return [Trained(runs) for runs in groups.values()]
 
     def to_json(self) -> dict[str, Any]:
         """Return the content of results.json."""
-        treebanks = [vars(treebank) for treebank in self.treebanks]
-        return {"settings": self.header, "treebanks": treebanks, "runs": [run.to_json() for run in self.runs]}
+        return results_json(self.header, "treebanks", self.treebanks, self.runs)
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> ParsingResults:
@@ -106,9 +111,11 @@ def trainings(settings: ParsingSettings) -> list[Training]:
                 result.append(Training(source.name, order, REST))
             if settings.control:
                 result += [Training(source.name, order, CONTROL, draw=draw) for draw in range(len(settings.betas))]
-    return result
+    seeds = range(settings.seed, settings.seed + settings.seeds)
+    return [training._replace(seed=seed) for training in result for seed in seeds]
 
 
+@documented("ParsingSettings", "ParsingResults")
 def run_parsing(
     settings: ParsingSettings,
     folder: str | Path,
@@ -119,67 +126,35 @@ def run_parsing(
 ) -> ParsingResults:
     """Run the parsing study, or resume it.
 
-    Every finished training is written to `folder` at once. The results depend only on the settings, not on `jobs` or
-    on interruptions; only the times differ.
-
-    Parameters
-    ----------
-    settings : ParsingSettings
-        What to run.
-    folder : str or Path
-        Where the journal of finished trainings is. Trainings that it has are not run again.
-    jobs : int
-        Number of threads.
-    fresh : bool
-        Remove an earlier study from the folder and start from the beginning.
-    progress : callable
-        Called with the number of finished trainings and the number of all.
-
-    Returns
-    -------
-    ParsingResults
-        Every training and its scores.
-
-    Raises
-    ------
-    InputError
-        If a treebank cannot be read, or the folder holds another study's results or cannot be written.
+    PARAMETERS
     """
     check_jobs(jobs)
-    data = data_reader(settings)
+    sources = {source.name: source for source in settings.treebanks}
+    read: Once[str, Data] = Once()
+
+    def data(name: str) -> Data:
+        return read.get(name, lambda: data_in(settings, sources[name]))
 
     def train(training: Training, stopped: threading.Event) -> Run | None:
         options = ParserOptions.of(settings, training.order)
         return train_once(options, data(training.treebank), training, stopped)
 
-    names = [source.name for source in settings.treebanks]
-    treebanks = [sizes_of(name, data(name)) for name in names]  # reads all before anything is trained
-    header = settings.to_json()
-    journal = Journal(Path(folder), header, read=Run.from_json, fresh=fresh)
-    runs = finish(trainings(settings), train, journal, jobs=jobs, progress=progress)
+    treebanks = [sizes_of(name, data(name)) for name in sources]  # reads all before anything is trained
+    runs, header = run_trainings(
+        settings, folder, trainings(settings), train, read=Run.from_json, jobs=jobs, fresh=fresh, progress=progress
+    )
     return ParsingResults(settings, treebanks, runs, header)
 
 
-def data_reader(settings: ParsingSettings) -> Callable[[str], Data]:
-    """Return a function that reads a treebank by its name, once for all threads."""
-    sources = {source.name: source for source in settings.treebanks}
-    lock = threading.Lock()
-
-    @cache
-    def read(name: str) -> Data:
-        return read_data(
-            sources[name],
-            sample_dev=settings.sample_dev,
-            dev_sentences=settings.dev_sentences,
-            sentences=settings.sentences,
-            seed=settings.seed,
-        )
-
-    def read_once(name: str) -> Data:
-        with lock:
-            return read(name)
-
-    return read_once
+def data_in(settings: ParsingSettings, source: Source) -> Data:
+    """Read a treebank of a study."""
+    return read_data(
+        source,
+        sample_dev=settings.sample_dev,
+        dev_sentences=settings.dev_sentences,
+        sentences=settings.sentences,
+        seed=settings.seed,
+    )
 
 
 def sizes_of(name: str, data: Data) -> TreebankSizes:

@@ -7,15 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swvp.evaluation.paired import Difference, Ints, compare_sets
+from swvp.evaluation.paired import Difference, Ints
+from swvp.evaluation.seeds import compare_seeds
+from swvp.studies.common.answer import Answer, answered
+from swvp.studies.common.rules import REST, Chosen, choose_rules, is_swvp
 from swvp.studies.common.running import CONTROL, CSP
-from swvp.studies.parsing.runs import Run
-from swvp.studies.parsing.settings import REST, is_swvp
+from swvp.studies.common.tables import std
+from swvp.studies.parsing.runs import Run, Trained
 from swvp.studies.parsing.study import ParsingResults
 
 __all__ = [
     "COLUMNS",
     "COMPARISONS",
+    "ORDERS",
     "PAPER",
     "PAPER_AVERAGE",
     "PAPER_COLUMNS",
@@ -31,6 +35,7 @@ __all__ = [
 B_WM = ("b-wm:parts", "b-wm")
 """The paper's rule: the first of these that was run."""
 NEAR = 0.001
+ORDERS = {1: "First", 2: "Second"}
 COLUMNS = {
     "csp": "CSP",
     "b_wm": "B-WM",
@@ -83,7 +88,7 @@ class TreebankSummary:
     """A treebank: the run of each column, None where the study has no rule for it, and the tested comparisons."""
 
     treebank: str
-    runs: dict[str, Run | None]
+    runs: dict[str, Trained | None]
     compared: dict[tuple[str, str], Difference]
 
     def uas(self, column: str) -> float | None:
@@ -98,7 +103,12 @@ class TreebankSummary:
         They are if they have the same number of correct words in each test sentence and in the dev set.
         """
         best, rival = self.runs["best"], self.runs["rival"]
-        return best is not None and rival is not None and (best.right, best.dev) == (rival.right, rival.dev)
+        return (
+            best is not None
+            and rival is not None
+            and best.right == rival.right
+            and [run.dev for run in best.runs] == [run.dev for run in rival.runs]
+        )
 
 
 @dataclass(frozen=True)
@@ -109,7 +119,7 @@ class RuleSummary:
     """
 
     rule: str
-    runs: list[Run]
+    runs: list[Trained]
     gains: list[float]
     treebanks: int
 
@@ -124,13 +134,24 @@ class RuleSummary:
         return self.rule in (CONTROL, REST)
 
     def mean(self, value: Callable[[Run], float]) -> float:
-        """Return the mean of a value over the treebanks."""
-        return float(np.mean([value(run) for run in self.runs]))
+        """Return the mean of a value over the treebanks and seeds."""
+        return float(np.mean([run.mean(value) for run in self.runs]))
 
     @property
     def uas(self) -> float:
         """The mean test UAS, as a share."""
         return self.mean(lambda run: run.uas)
+
+    @property
+    def std(self) -> float:
+        """The standard deviation over the seeds of the mean test UAS over the treebanks; 0 for a single seed."""
+        scores = np.mean([[one.uas for one in run.runs] for run in self.runs], axis=0)
+        return std(scores.tolist())
+
+    @property
+    def seeds(self) -> int:
+        """The number of seeds."""
+        return len(self.runs[0].runs)
 
     @property
     def gain(self) -> float:
@@ -149,13 +170,14 @@ class RuleSummary:
 
     @property
     def train_seconds(self) -> float:
-        """CPU seconds of a training, median over the treebanks."""
-        return float(np.median([run.timing.train for run in self.runs]))
+        """CPU seconds of a training, median over the treebanks and seeds."""
+        return float(np.median([one.timing.train for run in self.runs for one in run.runs]))
 
     @property
     def words_per_second(self) -> float:
         """Words parsed per CPU second, over all treebanks."""
-        return sum(run.test.words for run in self.runs) / max(sum(run.timing.parse for run in self.runs), 1e-9)
+        runs = [one for run in self.runs for one in run.runs]
+        return sum(run.test.words for run in runs) / max(sum(run.timing.parse for run in runs), 1e-9)
 
 
 @dataclass(frozen=True)
@@ -167,6 +189,7 @@ class OrderSummary:
     means: dict[str, float | None]
     overall: dict[tuple[str, str], Difference]
     rules: list[RuleSummary]
+    answer: Answer | None
 
     def score(self, column: str, base: str = "csp") -> tuple[int, int] | None:
         """Return on how many treebanks a column is above and below another one."""
@@ -195,12 +218,12 @@ def summarise_parsing(results: ParsingResults, *, samples: int = 10_000) -> list
     list of OrderSummary
         One per order of the parser.
     """
-    lengths = {treebank.name: np.array(treebank.lengths, np.int64) for treebank in results.treebanks}
+    lengths = {treebank.name: treebank.lengths for treebank in results.treebanks}
     summaries = []
     for order in results.settings.orders:
         chosen = {name: choose(results.of(name, order)) for name in lengths}
         counts = {
-            (name, column): np.stack([np.array(run.right, np.int64), lengths[name]], axis=1)
+            (name, column): counts_of(run, lengths[name])
             for name, columns in chosen.items()
             for column, run in columns.items()
             if run is not None
@@ -213,18 +236,42 @@ def summarise_parsing(results: ParsingResults, *, samples: int = 10_000) -> list
         means = {column: mean([treebank.uas(column) for treebank in treebanks]) for column in COLUMNS}
         overall = {pair: test[1] for pair, test in tests.items() if test is not None}
         rules = [summarise_rule(results, order, rule) for rule in results.names]
-        summaries.append(OrderSummary(order, treebanks, means, overall, rules))
+        answer = answer_of(results, order, samples=samples)
+        summaries.append(OrderSummary(order, treebanks, means, overall, rules, answer))
     return summaries
 
 
-def choose(runs: Sequence[Run]) -> dict[str, Run | None]:
+def answer_of(results: ParsingResults, order: int, *, samples: int) -> Answer | None:
+    """Return whether sub-structures pay with parsers of this order; None if the rules do not allow an answer."""
+    named, counts = [], {}
+    for treebank in results.treebanks:
+        runs = results.of(treebank.name, order)
+        best: dict[str, Trained] = {}
+        for run in (run for run in runs if run.is_scored):
+            if run.rule not in best or run.dev_uas > best[run.rule].dev_uas:
+                best[run.rule] = run
+        found = choose_rules({rule: run.dev_uas for rule, run in best.items()})
+        if found is not None:
+            trained = [best[rule] for rule in found]
+            named.append((treebank.name, Chosen(*(run.name for run in trained))))
+            counts[treebank.name] = {run.name: counts_of(run, treebank.lengths) for run in (*trained, csp_of(runs))}
+    group = f"{ORDERS[order]} order" if len(results.settings.orders) > 1 else ""
+    return answered(group, named, counts, csp=CSP, samples=samples)
+
+
+def counts_of(run: Trained, lengths: Sequence[int]) -> Ints:
+    """Return (right, total) of each seed and test sentence."""
+    return np.array([np.stack([right, lengths], axis=1) for right in run.right], np.int64)
+
+
+def choose(runs: Sequence[Trained]) -> dict[str, Trained | None]:
     """Return the run of each column of Table 2, from all runs on one treebank with one order."""
     names = {run.rule for run in runs}
     paper = next((rule for rule in B_WM if rule in names), None)
     b_wm = [run for run in runs if run.rule == paper]
     best = best_of(b_wm, dev_uas)
     near = [run for run in b_wm if best is not None and best.dev_uas - run.dev_uas <= NEAR + 1e-12]
-    tuned = [run for run in runs if run.dev is not None]
+    tuned = [run for run in runs if run.is_scored]
     return {
         "csp": csp_of(runs),
         "b_wm": best,
@@ -235,19 +282,19 @@ def choose(runs: Sequence[Run]) -> dict[str, Run | None]:
     }
 
 
-def uas(run: Run) -> float:
+def uas(run: Trained) -> float:
     return run.uas
 
 
-def dev_uas(run: Run) -> float:
+def dev_uas(run: Trained) -> float:
     return run.dev_uas
 
 
-def csp_of(runs: Sequence[Run]) -> Run:
+def csp_of(runs: Sequence[Trained]) -> Trained:
     return next(run for run in runs if run.rule == CSP)
 
 
-def best_of(runs: Iterable[Run], score: Callable[[Run], float]) -> Run | None:
+def best_of(runs: Iterable[Trained], score: Callable[[Trained], float]) -> Trained | None:
     """Return the run with the highest score; of equal ones the first, with the smallest β."""
     return max(runs, key=score, default=None)
 
@@ -258,7 +305,7 @@ def compare(
     """Return a test for each treebank, and one for their mean; None if a column is empty."""
     if any((name, part) not in counts for name in names for part in (column, base)):
         return None
-    return compare_sets([(counts[name, base], counts[name, column]) for name in names], samples=samples)
+    return compare_seeds([(counts[name, base], counts[name, column]) for name in names], samples=samples)
 
 
 def summarise_rule(results: ParsingResults, order: int, rule: str) -> RuleSummary:
@@ -275,13 +322,13 @@ def summarise_rule(results: ParsingResults, order: int, rule: str) -> RuleSummar
 
 
 def csp_tries(results: ParsingResults, treebank: str, order: int) -> list[float]:
-    """Return the test UAS of CSP on all orders of the same training sentences that were tried."""
+    """Return the test UAS of CSP on all orders of the same training sentences that were tried, seeds included."""
     runs = results.of(treebank, order)
     same_sentences = REST if any(run.rule == REST for run in runs) else CSP
-    return [run.uas for run in runs if run.rule in (same_sentences, CONTROL)]
+    return [one.uas for run in runs if run.rule in (same_sentences, CONTROL) for one in run.runs]
 
 
-def rate(runs: Iterable[Run], count: str, of: str = "updates") -> float:
+def rate(runs: Iterable[Trained], count: str, of: str = "updates") -> float:
     """Return a count as a share of another one, over all epochs of the runs."""
     runs = list(runs)
     return float(sum(run.total(count) for run in runs) / max(sum(run.total(of) for run in runs), 1))

@@ -11,21 +11,28 @@ from typing import NamedTuple
 from swvp.evaluation.paired import Difference
 from swvp.studies.common.running import CSP
 from swvp.studies.common.tables import (
+    GROUP,
     NONE,
     SIGNIFICANT,
     Cell,
     Column,
+    PageRow,
+    PageTable,
+    Spread,
+    interval_text,
     listed,
     p_text,
     page_cells,
     percent,
     percent_text,
+    plus_minus,
     signed,
 )
-from swvp.studies.parsing.runs import Run
+from swvp.studies.parsing.runs import Trained
 from swvp.studies.parsing.summary import (
     COLUMNS,
     COMPARISONS,
+    ORDERS,
     OrderSummary,
     RuleSummary,
     TreebankSummary,
@@ -33,13 +40,10 @@ from swvp.studies.parsing.summary import (
 )
 
 __all__ = [
-    "ORDERS",
     "RULE_COLUMNS",
     "TEST_COLUMNS",
     "Comparison",
     "GainRow",
-    "PageRow",
-    "PageTable",
     "comparison",
     "comparison_tables",
     "comparisons",
@@ -51,47 +55,35 @@ __all__ = [
     "score_tables",
 ]
 
-ORDERS = {1: "First", 2: "Second"}
-
 UPPER_BOUND = "test"
 """The column that is never bold: β is chosen on the test set."""
-
-
-class PageRow(NamedTuple):
-    """A row of a table on the page, with its style."""
-
-    name: str
-    cells: Sequence[Cell]
-    style: str = ""
-
-
-class PageTable(NamedTuple):
-    """A table of the page."""
-
-    title: str
-    headings: Sequence[str]
-    rows: Sequence[PageRow]
 
 
 # Scores: Table 2
 
 
-def score_cells(values: Sequence[float | None], missing: str = NONE) -> list[Cell]:
+def score_cells(values: Sequence[Spread | None], missing: str = NONE) -> list[Cell]:
     """Return the UAS of each column in percent; the best is bold, except for the upper bound."""
     ranked = {
-        column: percent(value)
+        column: percent(value.mean)
         for column, value in zip(COLUMNS, values, strict=True)
         if value is not None and column != UPPER_BOUND
     }
     best = max(ranked.values())
     return [
-        Cell(missing if value is None else percent_text(value), ranked.get(column) == best)
+        Cell(missing if value is None else plus_minus(value), ranked.get(column) == best)
         for column, value in zip(COLUMNS, values, strict=True)
     ]
 
 
-def scores_of(treebank: TreebankSummary) -> list[float | None]:
-    return [treebank.uas(column) for column in COLUMNS]
+def scores_of(treebank: TreebankSummary, *, with_std: bool = True) -> list[Spread | None]:
+    runs = [treebank.runs[column] for column in COLUMNS]
+    return [None if run is None else Spread(run.uas, run.std, len(run.runs) if with_std else 1) for run in runs]
+
+
+def means_of(summary: OrderSummary) -> list[Spread | None]:
+    means = [summary.means[column] for column in COLUMNS]
+    return [None if mean is None else Spread(mean, 0.0, 1) for mean in means]
 
 
 def won_lost_cells(summary: OrderSummary, dash: str) -> list[Cell]:
@@ -99,22 +91,28 @@ def won_lost_cells(summary: OrderSummary, dash: str) -> list[Cell]:
     return [Cell(NONE if score is None else f"{score[0]}{dash}{score[1]}") for score in scores]
 
 
-def score_rows(summary: OrderSummary, *, dash: str = "–") -> list[PageRow]:
+def score_rows(summary: OrderSummary, *, dash: str = "–", with_std: bool = True) -> list[PageRow]:
     """Return the rows of an order: treebanks, their average, and treebanks won and lost against CSP."""
-    rows = [PageRow(treebank.treebank, score_cells(scores_of(treebank))) for treebank in summary.treebanks]
-    rows.append(PageRow("Average", score_cells([summary.means[column] for column in COLUMNS]), "sum"))
+    rows = [
+        PageRow(treebank.treebank, score_cells(scores_of(treebank, with_std=with_std)))
+        for treebank in summary.treebanks
+    ]
+    rows.append(PageRow("Average", score_cells(means_of(summary)), "sum"))
     rows.append(PageRow(f"Won{dash}lost against CSP", won_lost_cells(summary, dash), "sum"))
     return rows
 
 
-def score_tables(summaries: Sequence[OrderSummary]) -> list[PageTable]:
+def score_tables(summaries: Sequence[OrderSummary], *, with_std: bool = True) -> list[PageTable]:
     """Return Table 2: a table for each order, or a single one with the orders as rows."""
     if len(summaries[0].treebanks) > 1:
         return [
             PageTable(f"{ORDERS[summary.order]} order", ["Treebank", *COLUMNS.values()], score_rows(summary))
             for summary in summaries
         ]
-    rows = [PageRow(f"{ORDERS[s.order]} order", score_cells(scores_of(s.treebanks[0]))) for s in summaries]
+    rows = [
+        PageRow(f"{ORDERS[s.order]} order", score_cells(scores_of(s.treebanks[0], with_std=with_std)))
+        for s in summaries
+    ]
     return [PageTable(summaries[0].treebanks[0].treebank, ["Parser", *COLUMNS.values()], rows)]
 
 
@@ -125,18 +123,14 @@ class Comparison(NamedTuple):
     """A row of a table of tests; the runs are None in the row of all treebanks."""
 
     name: str
-    first: Run | None
-    second: Run | None
+    first: Trained | None
+    second: Trained | None
     tested: Difference
     is_mean: bool = False
 
     @property
     def is_significant(self) -> bool:
         return (self.tested.p if self.is_mean else self.tested.corrected) < SIGNIFICANT
-
-
-def interval_text(interval: tuple[float, float]) -> str:
-    return f"{signed(interval[0])} to {signed(interval[1])}"
 
 
 TEST_COLUMNS: dict[str, Column[Comparison]] = {
@@ -173,31 +167,34 @@ def comparisons(summary: OrderSummary, pair: tuple[str, str]) -> list[Comparison
     return [*rows, Comparison("All", None, None, summary.overall[pair], is_mean=True)]
 
 
-def comparison_table(title: str, heading: str, names: Sequence[str], rows: Sequence[Comparison]) -> PageTable:
-    """Return a table of comparisons; the numbers of significant ones are bold."""
+def comparison_rows(rows: Sequence[Comparison], names: Sequence[str]) -> list[PageRow]:
+    """Return comparisons as rows of a table; the numbers of significant ones are bold."""
     columns = [page_cells(TEST_COLUMNS[name], rows) for name in names]
     lines = []
     for row, cells in zip(rows, zip(*columns, strict=True), strict=True):
         bold = [row.is_significant and name not in ("first", "second") for name in names]
         marked = [Cell(cell.text, is_bold) for cell, is_bold in zip(cells, bold, strict=True)]
         lines.append(PageRow(row.name, marked, "sum" if row.is_mean else ""))
-    return PageTable(title, [heading, *(TEST_COLUMNS[name].heading for name in names)], lines)
+    return lines
 
 
 def comparison_tables(summary: OrderSummary) -> list[PageTable]:
-    """Return a table for each comparison, or a single one with the comparisons as rows."""
-    order = f"{ORDERS[summary.order]} order"
+    """Return one table of all comparisons, in groups if there are several treebanks; none without a comparison."""
     pairs = [pair for pair in COMPARISONS if pair in summary.overall]
+    if not pairs:
+        return []
+    rows: list[PageRow] = []
     if len(summary.treebanks) > 1:
-        return [
-            comparison_table(
-                f"{order}: {COMPARISONS[pair]}", "Treebank", list(TEST_COLUMNS), comparisons(summary, pair)
-            )
-            for pair in pairs
-        ]
-    rows = [comparison(capitalised(COMPARISONS[pair]), summary.treebanks[0], pair) for pair in pairs]
-    names = [name for name in TEST_COLUMNS if name != "holm"]
-    return [comparison_table(order, "Comparison", names, rows)] if rows else []
+        heading, names = "Treebank", list(TEST_COLUMNS)
+        for pair in pairs:
+            rows += [PageRow(capitalised(COMPARISONS[pair]), [], GROUP)]
+            rows += comparison_rows(comparisons(summary, pair), names)
+    else:
+        heading, names = "Comparison", [name for name in TEST_COLUMNS if name != "holm"]
+        found = [comparison(capitalised(COMPARISONS[pair]), summary.treebanks[0], pair) for pair in pairs]
+        rows += comparison_rows(found, names)
+    headings = [heading, *(TEST_COLUMNS[name].heading for name in names)]
+    return [PageTable(f"{ORDERS[summary.order]} order", headings, rows)]
 
 
 def capitalised(text: str) -> str:
@@ -224,6 +221,7 @@ RULE_COLUMNS: dict[str, Column[RuleSummary]] = {
     "uas": Column(
         heading="UAS", short="UAS", value=lambda rule: rule.uas, page=percent_text, terminal=percent_text, rank=percent
     ),
+    "std": Column(heading="±", short="±", value=lambda rule: rule.std, page=percent_text, terminal=percent_text),
     "gain": Column(
         heading="Gain",
         short="gain",
@@ -287,9 +285,9 @@ RULE_COLUMNS: dict[str, Column[RuleSummary]] = {
 
 
 def rule_columns(summary: OrderSummary, *, in_terminal: bool) -> list[Column[RuleSummary]]:
-    """Return the columns of all rules: won–lost with several treebanks, β with a single one."""
-    without = "beta" if len(summary.treebanks) > 1 else "won"
-    columns = [column for name, column in RULE_COLUMNS.items() if name != without]
+    """Return the columns of all rules: won–lost with several treebanks, β with a single one, ± with several seeds."""
+    without = ["beta" if len(summary.treebanks) > 1 else "won", *([] if summary.rules[0].seeds > 1 else ["std"])]
+    columns = [column for name, column in RULE_COLUMNS.items() if name not in without]
     return [column for column in columns if (column.terminal if in_terminal else column.page) is not None]
 
 

@@ -8,23 +8,23 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from swvp.studies.common.answer import answer_lines
+from swvp.studies.common.rules import REST
 from swvp.studies.common.running import CONTROL
-from swvp.studies.common.tables import Cell, new_table, percent_text, styled_text, terminal_cells
-from swvp.studies.parsing.runs import Run
-from swvp.studies.parsing.settings import REST
+from swvp.studies.common.tables import Cell, PageRow, name_of_test, new_table, percent_text, styled_text, terminal_cells
+from swvp.studies.parsing.runs import Trained
 from swvp.studies.parsing.summary import (
     COLUMNS,
     COMPARISONS,
+    ORDERS,
     PAPER,
     PAPER_AVERAGE,
     OrderSummary,
     TreebankSummary,
 )
 from swvp.studies.parsing.tables import (
-    ORDERS,
     TEST_COLUMNS,
     Comparison,
-    PageRow,
     comparison,
     comparisons,
     rule_columns,
@@ -42,16 +42,20 @@ EXPLANATION = (
     "MIRA, also with margins and other orders of the sentences)."
 )
 WON_LOST = "won-lost: treebanks with a higher and with a lower UAS than CSP."
-TESTS = (
-    "gain: test UAS of the first less that of the second, in points; p: paired permutation test over sentences. The "
-    "tests are about other sentences, not about other languages or orders of training."
+TESTS = "gain: test UAS of the first less that of the second, in points; p: {test}. {about}"
+ABOUT = (
+    "The tests are about other sentences, not about other languages or orders of training.",
+    "The tests are about other sentences and seeds, not about other languages.",
 )
-HOLM = "Holm: p corrected for the number of treebanks; All: mean over the treebanks, sentences swapped within each."
+HOLM = "Holm: p corrected for the number of treebanks; All: mean over the treebanks, sentences drawn within each."
 
 
 def print_tables(console: Console, summaries: Sequence[OrderSummary]) -> None:
     """Print Table 2, all rules and the tests, at most 80 columns wide."""
     several = len(summaries[0].treebanks) > 1
+    answers = [summary.answer for summary in summaries if summary.answer]
+    for line in answer_lines(answers, "test UAS", "treebanks"):
+        console.print(line, highlight=False)
     for table in terminal_scores(summaries):
         console.print()
         console.print(table)
@@ -70,7 +74,9 @@ def print_tables(console: Console, summaries: Sequence[OrderSummary]) -> None:
         if not several:
             console.print(chosen_rules(summary.treebanks[0]), style="dim")
     console.print()
-    console.print(f"{TESTS} {HOLM}" if several else TESTS, style="dim")
+    seeds = summaries[0].rules[0].seeds
+    tests = TESTS.format(test=name_of_test(seeds), about=ABOUT[seeds > 1])
+    console.print(f"{tests} {HOLM}" if several else tests, style="dim")
     if summaries[0].rule(CONTROL):
         text = f"{CONTROL}: CSP with as many trainings as a tuned rule, on random orders of the sentences."
         console.print(text, style="dim")
@@ -87,7 +93,7 @@ def terminal_scores(summaries: Sequence[OrderSummary]) -> list[Table]:
     """Return Table 2 with the paper's averages below."""
     headings = ["", *(name.replace(" ", "\n") for name in COLUMNS.values())]
     if len(summaries[0].treebanks) == 1:
-        (table,) = score_tables(summaries)
+        (table,) = score_tables(summaries, with_std=False)
         scores = new_table(table.title, headings)
         add_rows(scores, table.rows)
         for summary in summaries:
@@ -96,7 +102,7 @@ def terminal_scores(summaries: Sequence[OrderSummary]) -> list[Table]:
     tables = []
     for summary in summaries:
         scores = new_table(f"{ORDERS[summary.order]} order", headings)
-        *treebanks, average, won_lost = score_rows(summary, dash="-")
+        *treebanks, average, won_lost = score_rows(summary, dash="-", with_std=False)
         add_rows(scores, [*treebanks, average._replace(name="average"), won_lost._replace(name="won-lost")])
         add_paper(scores, summary.order, f"paper, {len(PAPER[summary.order])} banks")
         tables.append(scores)
@@ -127,7 +133,7 @@ def terminal_rules(summary: OrderSummary) -> Table:
 
 def pruning(summary: OrderSummary) -> str:
     """Return what pruning leaves, and how many trees are proved to be the best, over all rules."""
-    runs = [run for rule in summary.rules for run in rule.runs]
+    runs = [one for rule in summary.rules for run in rule.runs for one in run.runs]
     recall, heads, certified = (
         sum(values) / len(runs)
         for values in zip(*((run.pruning.recall, run.pruning.heads, run.certified) for run in runs), strict=True)
@@ -160,7 +166,7 @@ def terminal_comparisons(summary: OrderSummary) -> list[Table]:
 
 
 def terminal_comparison(
-    title: str, rules: dict[str, list[Run | None]], rows: Sequence[Comparison], names: Sequence[str]
+    title: str, rules: dict[str, list[Trained | None]], rows: Sequence[Comparison], names: Sequence[str]
 ) -> Table:
     """Return a table of tests; `rules` are columns with the rules that are compared."""
     headings = ["", *rules, *(TEST_COLUMNS[name].short for name in names)]

@@ -2,50 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from swvp.errors import InputError
-from swvp.io.files import read_bytes
 from swvp.io.treebank import Treebank, read_treebank
+from swvp.studies.common.sources import NO_DATA, Source, find_sources, sample
 
-__all__ = ["MOST_DEV", "PARTS", "Data", "Source", "find_treebanks", "read_data"]
+__all__ = ["NO_TREES", "Data", "find_treebanks", "read_data"]
 
-PARTS = ("train", "dev", "test")
-NAMES = {"train": "train|training", "dev": "dev|devel|development|val|valid|validation", "test": "test|testing"}
-MOST_DEV = 1000
-DEV_SHARE = 0.1
-NO_TREES = (".txt", ".md", ".html")
-HOW = "name the files instead, as TRAIN,DEV,TEST or TRAIN,TEST"
-
-
-@dataclass(frozen=True)
-class Source:
-    """The files of a treebank and the SHA-256 digest of each; the dev file is optional."""
-
-    name: str
-    train: Path
-    dev: Path | None
-    test: Path
-    digests: tuple[tuple[str, str], ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what identifies the treebank, ready for JSON: names and digests of the files, without folders."""
-        files = {part: path.name for part in PARTS if (path := getattr(self, part)) is not None}
-        return {"name": self.name, "files": files, "sha256": dict(self.digests)}
-
-    @classmethod
-    def from_json(cls, fields: Mapping[str, Any]) -> Source:
-        """Return the source that `to_json` wrote; its files have no folders."""
-        files = {part: Path(name) for part, name in fields["files"].items()}
-        digests = tuple(fields["sha256"].items())
-        return cls(fields["name"], files["train"], files.get("dev"), files["test"], digests)
+NO_TREES = (".txt", *NO_DATA)
 
 
 @dataclass(frozen=True)
@@ -81,6 +46,7 @@ def find_treebanks(arguments: Sequence[str]) -> tuple[Source, ...]:
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for part in ("train", "test"):
     ...         _ = Path(folder, f"el-{part}.conllu").write_text(part)
@@ -88,93 +54,7 @@ def find_treebanks(arguments: Sequence[str]) -> tuple[Source, ...]:
     >>> greek.name, greek.train.name, greek.dev
     ('Greek', 'el-train.conllu', None)
     """
-    sources = [find_source(argument) for argument in arguments]
-    names = [source.name for source in sources]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"two treebanks are called '{name}': rename one, as NEWNAME={name}")
-    tests: dict[str, str] = {}
-    for source in sources:
-        other = tests.setdefault(dict(source.digests)["test"], source.name)
-        if other != source.name:
-            raise InputError(f"{other} and {source.name} have the same test sentences: leave one of them out")
-    return tuple(sources)
-
-
-def find_source(argument: str) -> Source:
-    """Find the files of one treebank."""
-    name, equals, rest = argument.partition("=")
-    if not equals or is_there(argument):
-        name, rest = "", argument
-    elif not name:
-        raise InputError(f"'{argument}': no name before =")
-    files = rest.split(",") if "," in rest and not is_there(rest) else []
-    if files:
-        if len(files) not in (2, 3) or not all(files):
-            raise InputError(
-                f"'{argument}': 2 or 3 files between commas, TRAIN,TEST or TRAIN,DEV,TEST, not {len(files)}"
-            )
-        paths = dict(zip(PARTS if len(files) == 3 else ("train", "test"), map(Path, files), strict=True))
-        if Path("-") in paths.values():
-            raise InputError(f"'{argument}': a study reads its files more than once, so not from standard input")
-        folder = paths["train"].resolve().parent
-    else:
-        folder = Path(rest)
-        if not is_there(rest):
-            raise InputError(f"cannot read {folder}: No such file or directory")
-        if not folder.is_dir():
-            raise InputError(f"{folder} is a file: give a folder, or {HOW.removeprefix('name the files instead, as ')}")
-        paths = in_folder(folder)
-        folder = folder.resolve()
-    digests = {part: hashlib.sha256(read_bytes(path)).hexdigest() for part, path in paths.items()}
-    for part, other in (("dev", "train"), ("test", "train"), ("dev", "test")):
-        if part in digests and digests[part] == digests[other]:
-            raise InputError(f"{paths[part]} has the same content as {paths[other]}: the scores would mean nothing")
-    return Source(name or folder.name, paths["train"], paths.get("dev"), paths["test"], tuple(digests.items()))
-
-
-def is_there(path: str) -> bool:
-    try:
-        return Path(path).exists()
-    except OSError:  # the name is too long
-        return False
-
-
-def in_folder(folder: Path) -> dict[str, Path]:
-    """Return the file of each part."""
-    try:
-        files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
-    except OSError as error:
-        raise InputError(f"cannot read {folder}: {error.strerror or error}") from None
-    candidates: dict[str, list[Path]] = {part: [] for part in PARTS}
-    for path in files:
-        if (part := part_of(path.name)) is not None:
-            candidates[part].append(path)
-    for part, paths in candidates.items():
-        if len(paths) > 1:
-            names = ", ".join(path.name for path in paths)
-            raise InputError(f"{folder}: {len(paths)} files whose names end in '{part}' ({names}): {HOW}")
-        if not paths and part != "dev":
-            raise InputError(f"{folder}: no file whose name ends in '{part}' before its extension: {HOW}")
-    return {part: paths[0] for part, paths in candidates.items() if paths}
-
-
-def part_of(name: str) -> str | None:
-    """Return which part a file is, by the end of its name with or without extension; None for other files.
-
-    >>> part_of("el_gdt-ud-train.conllu"), part_of("esp.test"), part_of("latest.conllu"), part_of("x-ud-dev.txt")
-    ('train', 'test', None, None)
-    >>> part_of("devel.conllu"), part_of("training.conll"), part_of("valid.conllu.gz")
-    ('dev', 'train', 'dev')
-    """
-    name = name.lower().removesuffix(".gz")
-    if name.endswith(NO_TREES):
-        return None
-    for text in (name, name.rpartition(".")[0]):
-        for part, names in NAMES.items():
-            if re.search(rf"(?:^|[^a-z])({names})$", text):
-                return part
-    return None
+    return find_sources(arguments, what="treebank", ignored=NO_TREES)
 
 
 def read_data(
@@ -184,23 +64,17 @@ def read_data(
 
     The training set is a random sample of so many `sentences`, or all. The dev set is that of the dev file, or sampled.
     """
-    whole, test = (read_treebank(path, heads=True) for path in (source.train, source.test))
-    rng = np.random.default_rng([seed, 1])
-    if sentences is not None and sentences < whole.number_of_sentences:
-        whole = whole.select(np.sort(rng.permutation(whole.number_of_sentences)[:sentences]))
-    if source.dev is not None and not sample_dev:
-        return Data(whole, whole, read_treebank(source.dev, heads=True), test, False)
-    size = dev_size(whole.number_of_sentences) if dev_sentences is None else dev_sentences
-    if not 0 < size < whole.number_of_sentences:
-        raise InputError(
-            f"{source.train}: {size:,} dev sentences cannot be sampled from {whole.number_of_sentences:,}; "
-            "give a DEV file, or fewer --dev-sentences"
-        )
-    order = rng.permutation(whole.number_of_sentences)
-    dev, rest = np.sort(order[:size]), np.sort(order[size:])
-    return Data(whole.select(rest), whole, whole.select(dev), test, True)
-
-
-def dev_size(sentences: int) -> int:
-    """Return the default size of a sampled dev set: 1000 as in the paper, but at most a tenth of the training set."""
-    return min(MOST_DEV, round(DEV_SHARE * sentences)) or min(1, sentences // 2)
+    given, test = (read_treebank(path, heads=True) for path in (source.train, source.test))
+    sampled = sample(
+        given.number_of_sentences,
+        sentences=sentences,
+        sample_dev=sample_dev or source.dev is None,
+        dev_sentences=dev_sentences,
+        seed=seed,
+        path=source.train,
+    )
+    whole = given if len(sampled.whole) == given.number_of_sentences else given.select(sampled.whole)
+    if sampled.dev is not None:
+        return Data(given.select(sampled.train), whole, given.select(sampled.dev), test, True)
+    assert source.dev is not None
+    return Data(whole, whole, read_treebank(source.dev, heads=True), test, False)

@@ -13,11 +13,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from swvp.studies.common.figures import beta_axis, draw_scores_by_beta, page_answer
 from swvp.studies.common.page import (
-    DEV,
     GREY,
     WIDTH,
-    Look,
     PageFigure,
     Picture,
     command,
@@ -31,11 +30,13 @@ from swvp.studies.common.page import (
     unbroken,
     uri,
 )
-from swvp.studies.common.running import CONTROL
-from swvp.studies.common.tables import between, counted, percent_text, signed
-from swvp.studies.synthetic.study import SETUPS, WEIGHTS, DatasetResult, Run, SyntheticResults
-from swvp.studies.synthetic.summary import SIGNIFICANCE_TEST, SetupSummary, std
-from swvp.studies.synthetic.tables import OURS, THEIRS, Spread, page_table, with_std
+from swvp.studies.common.running import CONTROL, CSP
+from swvp.studies.common.tables import Spread, between, counted, percent_text, signed, std, with_std
+from swvp.studies.synthetic.runs import WEIGHTS, Run
+from swvp.studies.synthetic.settings import SETUPS
+from swvp.studies.synthetic.study import DatasetResult, SyntheticResults
+from swvp.studies.synthetic.summary import SIGNIFICANCE_TEST, SetupSummary, answers_of
+from swvp.studies.synthetic.tables import OURS, THEIRS, page_table
 from swvp.studies.synthetic.words import CHOICES, has_beta, is_tuned, notes, outside, rule_name, words
 
 __all__ = ["KEYS", "accuracies", "beta_curves", "learning_curves", "rates", "render_synthetic"]
@@ -48,6 +49,12 @@ def render_synthetic(results: SyntheticResults, summaries: Sequence[SetupSummary
         settings=results.settings,
         header={name: plain(value).replace(",", ", ") for name, value in results.header.items()},
         summaries=summaries,
+        answer=page_answer(
+            answers_of(summaries),
+            measure="test accuracy",
+            datasets="setups",
+            test="Wilcoxon signed-rank test over the datasets",
+        ),
         setups=SETUPS,
         words=[(topic, unbroken(text)) for topic, text in words(results, summaries)],
         columns=[column.heading for column in OURS.values()],
@@ -80,15 +87,23 @@ def figures(results: SyntheticResults, summaries: Sequence[SetupSummary]) -> Ite
     kinds = [lines[name] for name in ("last weights", "averaged weights", "paper", "ceiling")]
     drawn: dict[str, tuple[list[Picture], Callable[[SetupSummary], Figure]]] = {
         "accuracy": (kinds, accuracies),
-        "beta": ([*rules, lines["test"], lines["dev"]], partial(beta_curves, results)),
         "learning": ([*keys.values(), lines["ceiling"]], partial(learning_curves, results)),
         "rates": (rules[1:], partial(rates, results)),
     }
     if not has_beta(results):
-        del drawn["beta"], drawn["rates"]
+        del drawn["rates"]
     for name, (legend, draw) in drawn.items():
         panels = [Picture(uri(draw(summary)), f"Setup {summary.setup}") for summary in summaries]
         yield PageFigure(name, legend, [panels])
+        if name == "accuracy" and has_beta(results):
+            rows = [
+                [
+                    Picture(uri(beta_curves(results, summary, weights)), f"Setup {summary.setup}, {weights} weights")
+                    for weights in WEIGHTS
+                ]
+                for summary in summaries
+            ]
+            yield PageFigure("wide", rules, rows)
 
 
 def last_steps(results: SyntheticResults) -> list[tuple[str, str]]:
@@ -148,8 +163,6 @@ KEYS: dict[str, dict[str, Any]] = {
     "averaged weights": {"color": "black", "marker": "o", "markerfacecolor": "white"},
     "paper": {"color": GREY, "marker": "x", "linestyle": "none", "markeredgewidth": 1.4},
     "ceiling": {"color": GREY, "linestyle": "dotted", "linewidth": 1.4},
-    "test": {"color": "black"},
-    "dev": {"color": "black", "linestyle": DEV},
 }
 """The entries of legends that are not rules."""
 
@@ -191,20 +204,30 @@ def accuracies(summary: SetupSummary) -> Figure:
 
 
 @styled
-def beta_curves(results: SyntheticResults, summary: SetupSummary) -> Figure:
-    """Draw accuracy by β, mean over the datasets: test solid, dev dashed; rules without β are horizontal lines."""
-    figure, panels = stacked(summary, [f"{kind} weights" for kind in WEIGHTS])
-    for axes, kind in zip(panels, WEIGHTS, strict=True):
-        errors = []
-        for look, groups in rules_by_beta(results, summary):
-            for part, line in (("dev", DEV), ("test", "solid")):
-                values = {beta: finals(runs, kind, part).mean() for beta, runs in groups.items()}
-                draw_by_beta(axes, values, look, linestyle=line, marked=part == "test")
-            errors += [std(list(finals(runs, kind, "test"))) / len(runs) ** 0.5 for runs in groups.values()]
-        if summary.datasets > 1:
-            axes.set_title(f"s.e. ± {np.median(errors):.1f}", loc="right", fontweight="normal", color=GREY)
-        axes.set_ylabel("accuracy (%)")
-    beta_axis(results, panels)
+def beta_curves(results: SyntheticResults, summary: SetupSummary, weights: str) -> Figure:
+    """Draw accuracy by β, mean over the datasets, dev and test sets apart; rules without β are horizontal lines."""
+    groups = rules_by_beta(results, summary)
+    parts = {
+        part: {
+            rule: {beta: float(finals(runs, weights, part).mean()) for beta, runs in of_rule.items()}
+            for rule, of_rule in groups.items()
+        }
+        for part in ("dev", "test")
+    }
+    errors = [
+        std(list(finals(runs, weights, "test"))) / len(runs) ** 0.5
+        for of_rule in groups.values()
+        for runs in of_rule.values()
+    ]
+    figure = draw_scores_by_beta(
+        parts,
+        looks([rule.rule for rule in summary.rules]),
+        results.settings.betas,
+        title=f"Setup {summary.setup}, {weights}",
+        measure="accuracy",
+    )
+    if summary.datasets > 1:
+        figure.axes[1].set_title(f"s.e. ± {np.median(errors):.1f}", loc="right", fontweight="normal", color=GREY)
     return figure
 
 
@@ -234,14 +257,16 @@ def learning_curves(results: SyntheticResults, summary: SetupSummary) -> Figure:
 def rates(results: SyntheticResults, summary: SetupSummary) -> Figure:
     """Draw the shares of updates that backed off to CSP, and that failed γ condition (2), by β."""
     figure, panels = stacked(summary, ["back-off", "condition (2) failed"])
+    look = looks([rule.rule for rule in summary.rules])
     for axes, count in zip(panels, ("back_offs", "condition_2_failures"), strict=True):
-        for look, groups in rules_by_beta(results, summary)[1:]:
-            values = {beta: share(runs, count) for beta, runs in groups.items()}
-            draw_by_beta(axes, values, look, linestyle="solid", marked=True)
+        for rule, groups in rules_by_beta(results, summary).items():
+            if rule != CSP:
+                values = {beta: share(runs, count) for beta, runs in groups.items()}
+                draw_by_beta(axes, values, look[rule])
         top = max(1.0, axes.dataLim.y1)
         axes.set_ylim(-0.04 * top, 1.08 * top)
         axes.set_ylabel("% of updates")
-    beta_axis(results, panels)
+    beta_axis(panels[-1], results.settings.betas)
     return figure
 
 
@@ -253,15 +278,14 @@ def stacked(summary: SetupSummary, titles: Sequence[str]) -> tuple[Figure, Seque
     return figure, panels
 
 
-def rules_by_beta(results: SyntheticResults, summary: SetupSummary) -> list[tuple[Look, dict[float | None, list[Run]]]]:
-    """Return the look of each rule, CSP first and without the control, and its runs by β, the smallest first."""
-    rules = []
-    for rule, look in looks([rule.rule for rule in summary.rules]).items():
+def rules_by_beta(results: SyntheticResults, summary: SetupSummary) -> dict[str, dict[float | None, list[Run]]]:
+    """Return the runs of each rule by β, the smallest first; CSP is the first rule, the control is left out."""
+    rules = {}
+    for rule in [rule.rule for rule in summary.rules if rule.rule != CONTROL]:
         groups: dict[float | None, list[Run]] = {}
         for run in results.of(summary.setup, rule):
             groups.setdefault(run.beta, []).append(run)
-        if rule != CONTROL:
-            rules.append((look, dict(sorted(groups.items(), key=lambda group: group[0] or 0.0))))
+        rules[rule] = dict(sorted(groups.items(), key=lambda group: group[0] or 0.0))
     return rules
 
 
@@ -274,14 +298,3 @@ def share(runs: Sequence[Run], count: str) -> float:
     """Return a count in percent of the updates of all epochs."""
     counted, updates = (sum(run.total(key) for run in runs) for key in (count, "updates"))
     return float(100 * counted / max(updates, 1))
-
-
-def beta_axis(results: SyntheticResults, panels: Sequence[Axes]) -> None:
-    betas = sorted(results.settings.betas)
-    margin = 0.04 * (betas[-1] - betas[0]) or 0.5
-    panels[-1].set_xlim(betas[0] - margin, betas[-1] + margin)
-    if min(np.diff(betas), default=np.inf) > margin:
-        panels[-1].set_xticks(betas, [f"{beta:g}" for beta in betas])
-    else:  # the labels would overlap
-        panels[-1].xaxis.set_major_locator(MaxNLocator(nbins=6))
-    panels[-1].set_xlabel("β")

@@ -9,7 +9,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import wilcoxon
 
-from swvp.studies.synthetic.study import WEIGHTS, Run, SyntheticResults
+from swvp.evaluation.paired import Difference, Floats, holm, interval_of
+from swvp.studies.common.answer import Answer, Contrast
+from swvp.studies.common.rules import choose_rules
+from swvp.studies.common.running import CSP
+from swvp.studies.common.tables import std
+from swvp.studies.synthetic.runs import WEIGHTS, Run
+from swvp.studies.synthetic.study import SyntheticResults
 
 __all__ = [
     "PAPER",
@@ -19,13 +25,14 @@ __all__ = [
     "RuleSummary",
     "SetupSummary",
     "Tuned",
+    "answers_of",
     "gains_of_choosing",
-    "std",
     "summarise_synthetic",
 ]
 
 SIGNIFICANCE_TEST = "Wilcoxon signed-rank test over the datasets, two-sided, against CSP with the same weights"
 CLOSE = 0.005
+SAMPLES = 10_000
 
 
 class PaperScores(NamedTuple):
@@ -82,6 +89,8 @@ class Tuned:
     ----------
     beta : list of float or None
         The tuned β of each dataset.
+    dev : float
+        The mean dev accuracy of the chosen runs, as a share.
     test : list of float
         The test accuracy of each dataset, as a share; `mean` and `std` are over the datasets.
     untuned : float or None
@@ -101,6 +110,7 @@ class Tuned:
     """
 
     beta: list[float | None]
+    dev: float
     test: list[float]
     mean: float
     std: float
@@ -174,6 +184,48 @@ def summarise_synthetic(results: SyntheticResults) -> list[SetupSummary]:
     return summaries
 
 
+def answers_of(summaries: Sequence[SetupSummary]) -> list[Answer]:
+    """Return whether sub-structures pay, with averaged and with last weights; none if the rules do not allow it.
+
+    The rules are those with the best mean dev accuracy in each setup. p is that of a Wilcoxon signed-rank test over the
+    datasets, the interval that of a bootstrap over them.
+    """
+    answers = []
+    for weights in ("averaged", "last"):
+        named, pays, alone = [], [], []
+        for summary in summaries:
+            tuned = {rule.rule: rule.tuned(weights) for rule in summary.rules}
+            found = choose_rules({rule: each.dev for rule, each in tuned.items()})
+            if found is None:
+                continue
+            best, rival, plain, csp = (np.array(tuned[rule].test) for rule in (*found, CSP))
+            named.append((f"Setup {summary.setup}", found))
+            pays.append(best - rival)
+            alone.append(plain - csp)
+        if named:
+            (tests, mean), (alone_tests, alone_mean) = compare_datasets(pays), compare_datasets(alone)
+            contrasts = [
+                Contrast(name, *found, *both) for (name, found), *both in zip(named, tests, alone_tests, strict=True)
+            ]
+            answers.append(Answer(f"{weights.capitalize()} weights", contrasts, mean, alone_mean))
+    return answers
+
+
+def compare_datasets(gains: Sequence[Floats]) -> tuple[list[Difference], Difference]:
+    """Test the gains on the datasets of each setup, corrected by Holm's method, and their mean over the setups."""
+    rng = np.random.default_rng(0)
+    drawn = [rng.choice(each, size=(SAMPLES, len(each))).mean(axis=1) for each in gains]
+    p_values = [p_value(each, np.zeros(len(each))) or 1.0 for each in gains]
+    tests = [
+        Difference(float(each.mean()), interval_of(means), p, corrected)
+        for each, means, p, corrected in zip(gains, drawn, p_values, holm(p_values), strict=True)
+    ]
+    pooled = np.concatenate(gains)
+    p = p_value(pooled, np.zeros(len(pooled))) or 1.0
+    mean = float(np.mean([each.mean() for each in gains]))
+    return tests, Difference(mean, interval_of(np.mean(drawn, axis=0)), p, p)
+
+
 def tune(results: SyntheticResults, setup: int, rule: str, weights: str) -> Tuned:
     """Choose β on each dev set, and compute the numbers of the chosen runs."""
     runs, chosen = results.of(setup, rule), results.chosen(setup, rule, weights)
@@ -183,6 +235,7 @@ def tune(results: SyntheticResults, setup: int, rule: str, weights: str) -> Tune
     updates = max(sum(run.total("updates") for run in chosen), 1)
     return Tuned(
         beta=[run.beta for run in chosen],
+        dev=float(np.mean([run.final(weights, "dev") for run in chosen])),
         test=test,
         mean=float(np.mean(test)),
         std=std(test),
@@ -233,12 +286,7 @@ def gains_of_choosing(
     return GainsOfChoosing(float(own), float(others))
 
 
-def std(values: Sequence[float]) -> float:
-    """Return the sample standard deviation; 0 for a single value."""
-    return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
-
-
-def p_value(a: Sequence[float], b: Sequence[float]) -> float | None:
+def p_value(a: Sequence[float] | Floats, b: Sequence[float] | Floats) -> float | None:
     """Return p of `SIGNIFICANCE_TEST`; None for a single dataset."""
     if len(a) < 2:
         return None

@@ -9,23 +9,28 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
+from swvp.studies.common.answer import answer_lines
 from swvp.studies.common.running import CONTROL
 from swvp.studies.common.tables import (
     Cell,
     Column,
+    Spread,
     counted,
     new_table,
     p_text,
     page_cells,
     percent,
     percent_text,
+    plus_minus,
     styled_text,
     terminal_cells,
+    with_std,
 )
-from swvp.studies.synthetic.study import SETUPS, WEIGHTS
-from swvp.studies.synthetic.summary import SIGNIFICANCE_TEST, PaperScores, RuleSummary, SetupSummary, Tuned
+from swvp.studies.synthetic.runs import WEIGHTS
+from swvp.studies.synthetic.settings import SETUPS
+from swvp.studies.synthetic.summary import SIGNIFICANCE_TEST, PaperScores, RuleSummary, SetupSummary, Tuned, answers_of
 
-__all__ = ["OURS", "THEIRS", "PageRow", "page_table", "print_tables", "with_std"]
+__all__ = ["OURS", "THEIRS", "PageRow", "page_table", "print_tables"]
 
 PAPER_DATASETS = 10
 
@@ -44,14 +49,6 @@ class Row(NamedTuple):
     def paper(self) -> PaperScores | None:
         """The paper's numbers. It does not mention averaging in this study, so they are beside the last weights."""
         return self.rule.paper if self.weights == "last" else None
-
-
-class Spread(NamedTuple):
-    """A mean and a standard deviation over datasets, as shares."""
-
-    mean: float
-    std: float
-    datasets: int
 
 
 class Wins(NamedTuple):
@@ -82,15 +79,8 @@ def paper_spread(row: Row) -> Spread | None:
     return None if row.paper is None else Spread(row.paper.mean / 100, row.paper.std / 100, PAPER_DATASETS)
 
 
-def with_std(spread: Spread) -> str:
-    """Return 80.05 (0.07), or 80.05 for a single dataset."""
-    mean = percent_text(spread.mean)
-    return f"{mean} ({percent_text(spread.std)})" if spread.datasets > 1 else mean
-
-
-def plus_minus(spread: Spread) -> str:
-    mean = percent_text(spread.mean)
-    return f"{mean} ±{percent_text(spread.std, 1)}" if spread.datasets > 1 else mean
+def short_std(spread: Spread) -> str:
+    return plus_minus(spread, 1)
 
 
 def of_datasets(wins: Wins) -> str:
@@ -120,7 +110,7 @@ OURS: dict[str, Column[Row]] = {
         heading="Accuracy (std)",
         value=lambda row: Spread(row.tuned.mean, row.tuned.std, len(row.tuned.test)),
         page=with_std,
-        terminal=plus_minus,
+        terminal=short_std,
         rank=lambda spread: percent(spread.mean),
     ),
     "untuned": Column(heading="Untuned", value=lambda row: row.tuned.untuned, page=percent_text, rank=percent),
@@ -151,7 +141,7 @@ THEIRS: dict[str, Column[Row]] = {
         heading="Accuracy (std)",
         value=paper_spread,
         page=with_std,
-        terminal=plus_minus,
+        terminal=short_std,
         rank=lambda spread: percent(spread.mean),
     ),
     "paper_wins": Column(
@@ -209,6 +199,8 @@ def page_table(summary: SetupSummary) -> list[tuple[str, list[PageRow]]]:
 
 def print_tables(console: Console, summaries: Sequence[SetupSummary]) -> None:
     """Print a table for each setup: our numbers with the last and the averaged weights, beside the paper's."""
+    for line in answer_lines(answers_of(summaries), "test accuracy", "setups"):
+        console.print(line, highlight=False)
     for summary in summaries:
         console.print()
         console.print(setup_table(summary, console))
@@ -235,7 +227,7 @@ def setup_table(summary: SetupSummary, console: Console) -> Table:
 
 
 def table_of(summary: SetupSummary, columns: Sequence[tuple[str, str, str]]) -> Table:
-    ceiling = plus_minus(Spread(summary.ceiling, summary.ceiling_std, summary.datasets))
+    ceiling = short_std(Spread(summary.ceiling, summary.ceiling_std, summary.datasets))
     title = f"Setup {summary.setup}: {SETUPS[summary.setup].name}; best possible (Bayes) {ceiling}"
     headings = [heading.format(datasets=summary.datasets) for heading, _, _ in columns]
     table = new_table(title, ["rule", *headings], gap=1)

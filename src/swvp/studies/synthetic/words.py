@@ -17,7 +17,9 @@ from swvp.studies.common.tables import (
     percent_text,
     points,
 )
-from swvp.studies.synthetic.study import WEIGHTS, Run, SyntheticResults, SyntheticSettings
+from swvp.studies.synthetic.runs import WEIGHTS, Run
+from swvp.studies.synthetic.settings import SyntheticSettings
+from swvp.studies.synthetic.study import SyntheticResults
 from swvp.studies.synthetic.summary import SetupSummary, Tuned
 
 __all__ = ["CHOICES", "convergence", "has_beta", "is_tuned", "notes", "outside", "rule_name", "words"]
