@@ -7,14 +7,15 @@ import pytest
 
 from helpers.plain_tagger import BARRIERS, LABELS, PlainTagger, as_problem, random_examples, started
 from helpers.twin import change
-from swvp import SequenceTagger, StructuredPerceptron
+from swvp import SequenceTagger, StructuredPerceptron, theory
 from swvp.errors import InputError
 from swvp.learning.epoch import COUNTS
 from swvp.learning.perceptron import new_squares, run_epochs, sweep_of
 from swvp.learning.rule import UpdateRule, as_rule
-from swvp.structures import operations
+from swvp.structures import PlainChain, operations
 from swvp.structures.chain.attributes import new_model
 from swvp.structures.chain.expected import LEAST
+from swvp.structures.generic import PythonModel, PythonProblem
 from swvp.tagging.decoder import costs_of
 
 WORDS = [["a", "b"], ["b", "c", "a"], ["c"], ["a", "c", "b", "b"]]
@@ -319,3 +320,38 @@ def test_users_gamma_can_take_adaptive_steps():
     own = SequenceTagger(rule=rule, margin=0, random_state=0, epochs=3).fit(WORDS, TAGS)
     same = SequenceTagger(rule="a-uniform:ada", C=0.5, margin=0, random_state=0, epochs=3).fit(WORDS, TAGS)
     np.testing.assert_array_equal(own.coef_, same.coef_)
+
+
+# ---------------------------------------------------------------- what is left of Theorem 1
+
+
+@pytest.mark.parametrize("rule", ["csp:ada", "a-wm:ada", "b-maxent:all:ada"])
+def test_updates_on_separable_data_are_bounded(rule):
+    """M ≤ (D²/2C + C) Σ_f √(1 + Σg_f²) / δ, with D the largest |w_f - u_f| of the run."""
+    rng, chain, C = np.random.default_rng(11), PlainChain(symbols=4, labels=3), 0.5
+    X = [tuple(rng.integers(4, size=4).tolist()) for _ in range(12)]
+    Y = [tuple(s % 3 for s in x) for x in X]
+    u = 3 * theory.separator(chain, X, Y)
+    given = as_rule(rule, C=C)
+    delta = theory.margin(chain, X, Y, u, substructures=given.substructures) * np.linalg.norm(u)
+    assert delta > 0
+    problem, model = PythonProblem(chain, X, Y), PythonModel(np.zeros(len(u)))
+    squares = new_squares(given, model)
+    seen = [model.w.copy()]
+    epochs = list(
+        run_epochs(
+            problem,
+            model,
+            given,
+            examples=len(X),
+            epochs=50,
+            squares=squares,
+            after=lambda *_: seen.append(model.w.copy()),
+        )
+    )
+    assert epochs[-1].mistakes == 0
+    updates = sum(epoch.updates for epoch in epochs)
+    moved = squares > 0
+    D = abs(np.array(seen) - u)[:, moved].max()
+    bound = (D**2 / (2 * C) + C) * np.sqrt(1 + squares[moved].astype(float)).sum() / delta
+    assert 0 < updates <= bound

@@ -178,7 +178,7 @@ def update_bound(
     float
     """
     rule = as_rule(rule)
-    if any(stage.step == "mira" for stage in rule.stages):
+    if any(stage.step in ("mira", "ada") for stage in rule.stages):
         raise InputError(f"Theorem 1 does not apply to rule '{rule.name}', whose step may be shorter than 1")
     jj = families_of(rule, back_off, "Theorem 1")
     delta = margin(problem, X, Y, u, substructures=jj)
