@@ -52,7 +52,7 @@ Learner = TypeVar("Learner")
 
 PARTS = ("substructures", "gamma", "approach", "beta", "step", "C")
 REAL = ("beta", "C", "l2", "margin", "prune_threshold")
-WHOLE = ("epochs", "minimum_count", "patience", "hashed", "prune_heads")
+WHOLE = ("epochs", "minimum_count", "patience", "hashed", "prune_heads", "ensemble")
 MAY_BE_NONE = ("beta", "C", "margin", "prune_threshold", "patience", "hashed")
 MOST_SEED = 2**128
 
