@@ -30,6 +30,7 @@ def one(line):
         ("bias & h.pos", "h.pos"),
         ("h.pos & h.pos", "h.pos"),
         ("verbs & punctuation & coordinators", "verbs & punctuation & coordinators"),
+        ("agreement.Number & h.pos & agreement.Case & verbs", "h.pos & verbs & agreement.Case & agreement.Number"),
     ],
 )
 def test_the_text_of_a_template_is_its_own_name(line, text):
@@ -85,6 +86,9 @@ def test_presets_are_read_and_are_their_own_text(name):
         ("between.feats", "unknown column in my.txt line 3: 'feats'"),
         ("between.x", "unknown column in my.txt line 3: 'x'"),
         ("distanse", "cannot read 'distanse'"),
+        ("agreement.Mood", "unknown agreement in my.txt line 3: 'Mood'"),
+        ("h.feats & agreement.Case", "exclude each other in one template"),
+        ("agreement.Case & between.pos", "exclude each other in one template"),
     ],
 )
 def test_what_is_wrong_is_told_in_one_line_with_its_place(line, told):

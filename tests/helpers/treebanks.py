@@ -11,7 +11,7 @@ from swvp.structures.tree.reference import arc_features
 WORDS = ["The", "the", "dog", "barks", ",", "and", "Über", "1997", "a-b", "x", "…", "Dog's"]
 TAGS = ["DET", "NOUN", "VERB", "AUX", "PUNCT", "CCONJ", "ADJ"]
 FINE = ["DT", "NN", "VBZ", "CC", "_", "v", "punc"]
-FEATS = ["_", "", "Case=Nom", "Case=Acc|Number=Sing", "Number=Sing", "Case=Nom|Number=Plur|Gender=Fem", "A=1|A=1"]
+FEATS = ["_", "", "Case=Nom", "Case=Acc|Number=Sing", "Number=Sing", "Case=Nom|Number=Plur|Gender=Fem,Neut", "A=1|A=1"]
 """Missing in two ways, one, many, and one twice."""
 
 

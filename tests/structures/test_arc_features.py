@@ -190,6 +190,13 @@ def test_bins_of_distances():
         ("distance", (0, 4), ["distance=4, right"]),
         ("punctuation & coordinators & length", (0, 4), ["length=4 & punctuation=0 & coordinators=0, right"]),
         ("bias", (2, 1), ["bias, left"]),
+        ("agreement.Case & m.pos", (2, 5), ["m.pos=ADJ & agreement.Case=second only, right"]),
+        ("agreement.Case", (4, 3), ["agreement.Case=none, left"]),
+        (
+            "agreement.Person & agreement.Number & agreement.Gender",
+            (0, 5),
+            ["agreement.Gender=second only & agreement.Number=second only & agreement.Person=none, right"],
+        ),
     ],
 )
 def test_the_definition_by_hand(template, arc, expected):
@@ -199,6 +206,7 @@ def test_the_definition_by_hand(template, arc, expected):
         ("is", "be", "VERB", "_"),
         (".", ".", "X", "C=3"),
     ]
+    rows += [("x", "x", "ADJ", "Case=Nom|Gender=Fem|Number=Sing")] if "agreement" in template else []
     x = [dict(zip(("word", "lemma", "pos", "feats"), row, strict=True), tag="_") for row in rows]
     (parsed,) = parse_arc_templates([template])
     assert [name for _, name in arc_features(parsed, x, *arc)] == expected

@@ -24,6 +24,8 @@ TEMPLATES = {
     "distance": [
         "m.pos & s.pos & distance",
         "siblings & length & verbs",
+        "m.pos & s.pos & agreement.Case & agreement.Number",
+        "g.pos & m.pos & agreement.Gender & agreement.Person",
         "g.pos & m.pos & punctuation & coordinators",
         "grandparent & distance",
         "verbs & length",

@@ -227,9 +227,12 @@ def described_parser(parser: Parser, path: Path) -> Rows:
         "one root" if parser.has_one_root else "several roots",
     ]
     tags = parser.ranks_["pos"]
+    seeds = ", ".join(str(each.random_state) for each in (parser, *parser.others_))
+    ensemble = [("ensemble", f"{parser.ensemble} parsers vote; seeds {seeds}; what follows is the first one")]
     return [
         ("file", file_text(path)),
         ("trees", ", ".join(trees)),
+        *(ensemble if parser.others_ else []),
         (
             "weights",
             f"{len(parser.coef_):,}, {sharing}, non-zero: {weights:,}; {'averaged' if parser.average else 'last'}",

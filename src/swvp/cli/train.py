@@ -276,6 +276,9 @@ class ParserModel(FileOptions):
         float | None,
         of_learning(help="Score by which gold arcs must win in training; 0: as in the paper.", show_default="1"),
     ] = None
+    ensemble: Annotated[
+        int, of_learning(metavar="N", help="Train N parsers with different seeds, which vote: better, N times as slow.")
+    ] = 1
 
 
 @dataclass(kw_only=True)

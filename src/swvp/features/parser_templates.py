@@ -17,6 +17,8 @@ Atoms of the arc:
     length                  |h - m|, at most 255
     between.pos             each different value of a column of the words in between (alone or with sides)
     verbs                   the number of verbs in between, at most 3; also punctuation, coordinators
+    agreement.Case          whether head and modifier have the same Case; also Gender, Number and Person; the values are
+                            same, different, first only, second only and none, see `swvp.features.agreement`
     bias                    nothing but the direction
 
 Second-order parts
@@ -66,6 +68,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from swvp.errors import InputError, unknown_name
+from swvp.features.agreement import AGREEMENT
 from swvp.features.presets import KINDS, PAIRS
 from swvp.features.templates import Atom, Grammar, atom_texts, parse_atom, parse_lines
 
@@ -75,6 +78,7 @@ __all__ = [
     "MANY",
     "NODES",
     "NUMBERS",
+    "NUMERIC_ATOMS",
     "SHARED",
     "ArcTemplate",
     "LabelTemplate",
@@ -89,7 +93,8 @@ __all__ = [
 TREEBANK_COLUMNS = ("word", "lemma", "pos", "tag", "feats")
 COLUMNS = (*TREEBANK_COLUMNS, "marker", "verbs")
 BETWEEN_COLUMNS = tuple(name for name in COLUMNS if name != "feats")
-ARC_ATOMS = ("distance", "length", "verbs", "punctuation", "coordinators")
+NUMERIC_ATOMS = ("distance", "length", "verbs", "punctuation", "coordinators")
+ARC_ATOMS = (*NUMERIC_ATOMS, *(f"agreement.{name}" for name in AGREEMENT))
 FARTHEST = 5
 ARC_GRAMMAR = Grammar(
     sides=("g", "h", "m", "s"),
@@ -151,6 +156,8 @@ def parse_atoms(texts: Sequence[str], place: str) -> tuple[list[Atom], list[str]
             between = column
         elif text in ARC_ATOMS:
             arc.append(text)
+        elif text.startswith("agreement."):
+            raise unknown_name(f"agreement in {place}:", text.removeprefix("agreement."), AGREEMENT)
         else:
             atom = parse_atom(text, ARC_GRAMMAR, place)
             if atom.name or (atom.column == "feats" and (atom.offset or atom.function)):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from swvp.errors import InputError, unknown_name
+from swvp.features.agreement import AGREEMENT
 
 __all__ = ["ARC_PRESETS", "LABEL_TEMPLATES", "PART_PRESETS", "TAGGER_PRESETS", "register_preset"]
 
@@ -132,7 +133,10 @@ def turbo() -> list[str]:
 
 
 def first_order() -> list[str]:
-    """The templates with the best dev scores: less of TurboParser's morphology, but lemmas, fine tags and context."""
+    """The templates with the best dev scores: less of TurboParser's morphology, but lemmas, fine tags and context.
+
+    Agreement is new in 0.2.0; models of older versions keep their own templates.
+    """
     hw, hp, mw, mp = WORD.format("h"), "h.pos", WORD.format("m"), "m.pos"
     pair, tags = f"{hp} & {mp}", "h.tag & m.tag"
     sides = [line for side in "hm" for line in alone(side) if line != f"{WORD.format(side)} & {side}.feats"]
@@ -159,6 +163,9 @@ def first_order() -> list[str]:
     for count in ("verbs", "punctuation", "coordinators"):
         lines += [count, f"{pair} & {count}", f"{pair} & distance & {count}"]
     lines += [f"{pair} & verbs & punctuation & coordinators"]
+    agreements = [f"agreement.{name}" for name in AGREEMENT]
+    lines += [f"{pair} & {agreement}" for agreement in agreements]
+    lines += [f"{pair} & {' & '.join(agreements)}"]
     return [*lines, *(f"{sides} & between.pos" for sides in (pair, f"{hw} & {mp}", f"{hp} & {mw}"))]
 
 

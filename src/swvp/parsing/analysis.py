@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from swvp.errors import InputError, unknown_name
 from swvp.io.treebank import Treebank
-from swvp.parsing.first_order import arc_scores, kernel_model
+from swvp.parsing.ensemble import vote_tables
+from swvp.parsing.first_order import arc_scores, k_best_trees, kernel_model
 from swvp.parsing.labeller import Labeller
 from swvp.parsing.tree import DependencyTree, Sentences, treebank_from, trees_of
-from swvp.parsing.tree_model import FeatureWeights, Pruner, TreeModel
+from swvp.parsing.tree_model import FeatureWeights, Pruner, RankedTree, TreeKind, TreeModel
 from swvp.structures.tree.encoding import Pruned, forbidden
 from swvp.structures.tree.first_order.model import Arcs
 from swvp.structures.tree.first_order.probabilities import distributions, rescued, table_of, tables_begin
@@ -49,6 +50,10 @@ class ParserAnalysis(Tempered):
         def _check_fitted(self) -> None: ...
         def _encoded(self, treebank: Treebank) -> Any: ...
         def predict_trees(self, treebank: Treebank) -> tuple[Heads, Any]: ...
+        def _labels(self, treebank: Treebank, heads: Heads) -> Any: ...
+        def _votes(self, treebank: Treebank) -> list[Heads]: ...
+        def _kind(self) -> TreeKind: ...
+        def _parsers(self) -> list[Any]: ...
 
     def explain(self, sentence: Any, word: int | None = None, n: int = 5) -> WeightTable:
         """Return the features that decided the heads of a sentence.
@@ -65,7 +70,8 @@ class ParserAnalysis(Tempered):
         Returns
         -------
         WeightTable
-            A row for each feature: its weight for the predicted head minus that for the second-best one.
+            A row for each feature: its weight for the predicted head minus that for the second-best one. Of an
+            ensemble, the features of its first parser.
         """
         self._check_fitted()
         is_list = not isinstance(sentence, (Treebank, str)) and not hasattr(sentence, "__fspath__")
@@ -74,7 +80,7 @@ class ParserAnalysis(Tempered):
         if word is not None and not (isinstance(word, numbers.Integral) and 1 <= word <= treebank.tokens):
             raise InputError(f"there is no word {word!r}: the sentence has words 1 to {treebank.tokens}")
         words = range(1, words_explained(treebank.tokens) + 1) if word is None else range(int(word), int(word) + 1)
-        table = self.model_.explain(treebank, self._encoded(treebank), self._weights, words, n)
+        table = self._of_first(self.model_.explain(treebank, self._encoded(treebank), self._weights, words, n))
         if word is None and len(words) < treebank.tokens:
             return table._replace(title=f"{table.title} (the first {len(words)} of {treebank.tokens} words)")
         return table
@@ -99,7 +105,7 @@ class ParserAnalysis(Tempered):
         self._check_fitted()
         treebank = treebank_from(X, heads=None)
         check_count("n", n)
-        return self.model_.top_features(treebank, self._encoded(treebank), self._weights, n)
+        return self._of_first(self.model_.top_features(treebank, self._encoded(treebank), self._weights, n))
 
     def predict_k_best(self, X: Sentences, k: int) -> list[list[tuple[DependencyTree, float]]]:
         """Predict the k best trees of each sentence.
@@ -115,14 +121,13 @@ class ParserAnalysis(Tempered):
         -------
         list of lists of (DependencyTree, float)
             For each sentence its trees with their scores, best first; fewer if there are fewer. The first is that of
-            `predict`. Scores are sums of weights: only their differences have a meaning. The labels are the best ones
-            for each tree and do not count in its score.
+            `predict`. Scores are sums of weights: only their differences have a meaning. Those of an ensemble are votes
+            for arcs. The labels are the best ones for each tree and do not count in its score.
         """
         self._check_fitted()
         treebank = treebank_from(X, heads=None)
-        problem = self._encoded(treebank)
         check_count("k", k, 1)
-        ranked = self.model_.k_best(problem, self._weights, k, self.n_jobs)
+        ranked = self._ranked(treebank, k)
         result: list[list[tuple[DependencyTree, float]]] = [[] for _ in ranked]
         for rank in range(max(map(len, ranked), default=0)):
             heads = np.concatenate([trees[min(rank, len(trees) - 1)][0] for trees in ranked])
@@ -145,7 +150,7 @@ class ParserAnalysis(Tempered):
         list of ndarray of shape (n + 1, n + 1)
             For each sentence of n words an array p: p[h, m] is the probability that h is the head of m. Words are
             numbered from 1 and 0 is the root, so column 0 is 0 and every other column sums to 1. Pruned arcs have
-            probability 0.
+            probability 0. An ensemble returns the mean of its parsers.
         """
         self._check_fitted()
         return self._distribution(treebank_from(X, heads=None))[1].tables()
@@ -191,8 +196,9 @@ class ParserAnalysis(Tempered):
         """
         treebank = treebank_from(X, y, heads=True)
         self._check_fitted()
-        arcs, weights = self.model_.arc_model(self._encoded(treebank), self._weights)
-        self.temperature_ = best_temperature(arcs, weights, treebank, of, n_jobs=self.n_jobs)
+        for parser in self._parsers():
+            arcs, weights = parser.model_.arc_model(parser._encoded(treebank), parser._weights)
+            parser.temperature_ = best_temperature(arcs, weights, treebank, of, n_jobs=self.n_jobs)
         return self
 
     def pruning(self, treebank: Treebank) -> Pruned:
@@ -220,11 +226,15 @@ class ParserAnalysis(Tempered):
         Returns
         -------
         float
-            1 in first order, where the search is exact.
+            1 in first order, where the search is exact. Of an ensemble, the share of the trees of all its parsers.
         """
         self._check_fitted()
-        problem = self._encoded(treebank_from(X, heads=None))
-        return self.model_.certified_share(problem, self._weights, self.n_jobs)
+        treebank = treebank_from(X, heads=None)
+        shares = [
+            parser.model_.certified_share(parser._encoded(treebank), parser._weights, self.n_jobs)
+            for parser in self._parsers()
+        ]
+        return float(np.mean(shares))
 
     @property
     def search_is_bounded(self) -> bool:
@@ -252,13 +262,26 @@ class ParserAnalysis(Tempered):
         return self.model_.pruner
 
     def _distribution(self, treebank: Treebank) -> tuple[Arcs, Distribution]:
-        """Return the arcs of a treebank and the distribution over their trees."""
-        arcs, weights = self.model_.arc_model(self._encoded(treebank), self._weights)
-        return arcs, distribution(arcs, weights, self.temperature_, n_jobs=self.n_jobs)
+        """Return the arcs of a treebank and the distribution over their trees; marginals are means of the ensemble."""
+        all_trees = []
+        for parser in self._parsers():
+            arcs, weights = parser.model_.arc_model(parser._encoded(treebank), parser._weights)
+            all_trees.append((arcs, distribution(arcs, weights, parser.temperature_, n_jobs=self.n_jobs)))
+        arcs, trees = all_trees[0]
+        if len(all_trees) > 1:
+            trees = trees._replace(marginals=np.mean([other.marginals for _, other in all_trees], axis=0))
+        return arcs, trees
 
-    def _labels(self, treebank: Treebank, heads: Heads) -> Any:
-        """Return the best labels of the arcs from these heads, or None if labels were not learnt."""
-        return None if self.labeller_ is None else self.labeller_.predict(treebank, heads, n_jobs=self.n_jobs)
+    def _ranked(self, treebank: Treebank, k: int) -> list[list[RankedTree]]:
+        """Return the heads of the k best trees of each sentence with their scores, of an ensemble by votes."""
+        if len(self._parsers()) == 1:
+            return self.model_.k_best(self._encoded(treebank), self._weights, k, self.n_jobs)
+        return [k_best_trees(table, k, self._kind()) for table in vote_tables(self._votes(treebank), treebank.offsets)]
+
+    def _of_first(self, table: WeightTable) -> WeightTable:
+        """Return a table whose title says that it is about the first parser of an ensemble."""
+        parsers = len(self._parsers())
+        return table if parsers == 1 else table._replace(title=f"{table.title} (the first of {parsers} parsers)")
 
 
 def words_explained(size: int) -> int:

@@ -187,13 +187,13 @@ class FirstOrderModel:
         return WeightTable("Features with the largest weights on these sentences", ("feature", "weight"), rows)
 
 
-def k_best_trees(scores: Floats, k: int, problem: Arcs) -> list[RankedTree]:
+def k_best_trees(scores: Floats, k: int, kind: Arcs | TreeKind) -> list[RankedTree]:
     """Return the k best trees of a sentence, best first; none if every tree has a pruned arc."""
     n = len(scores) - 1
     most = min(int(k), (n + 1) ** (n - 1))  # no sentence has more trees
     try:
         out = np.zeros((most, n), np.int64)
-        count = k_best(scores, n, most, problem.projective, problem.one_root, out)
+        count = k_best(scores, n, most, kind.projective, kind.one_root, out)
     except (MemoryError, ValueError, OverflowError):
         raise InputError(f"the {k} best trees of {n} words do not fit into memory: ask for fewer") from None
     trees = out[:count].astype(np.int32)

@@ -12,6 +12,7 @@ from swvp.errors import InputError, is_power_of_two, shown
 from swvp.io.treebank import Treebank
 from swvp.learning.perceptron import check_structure
 from swvp.learning.rule import UpdateRule, as_rule
+from swvp.parsing.ensemble import check_ensemble
 from swvp.parsing.first_order import FirstOrderModel
 from swvp.parsing.second_order import SecondOrderModel
 from swvp.parsing.tree_model import DEFAULT_HEADS, MOST_WEIGHTS, Pruner, Ranks, TreeKind, TreeModel, check_pruning
@@ -71,6 +72,7 @@ class ParserOptions(TrainingOptions):
     margin: float | None
     hashed: int | None
     labels: bool
+    ensemble: int
 
     one_root_: bool
 
@@ -97,11 +99,16 @@ class ParserOptions(TrainingOptions):
         margin: float | None = None,
         hashed: int | None = 2**22,
         labels: bool = True,
+        ensemble: int = 1,
         patience: int | None = None,
         random_state: Any = None,
         n_jobs: int = 1,
     ):
         self._set_options(locals())
+
+    def options(self) -> dict[str, Any]:
+        """Return the arguments of the constructor; without `ensemble` if it is 1, as in files of older versions."""
+        return {name: value for name, value in super().options().items() if (name, value) != ("ensemble", 1)}
 
     @property
     def model_class(self) -> type[TreeModel]:
@@ -134,6 +141,7 @@ class ParserOptions(TrainingOptions):
         if self.hashed is not None and self.hashed > MOST_WEIGHTS:
             raise InputError(f"hashed must be at most {MOST_WEIGHTS}, not {shown(self.hashed)}")
         check_pruning(self.prune_heads, self.prune_threshold)
+        check_ensemble(self.ensemble)
         if self.margin is not None:
             self._check_real("margin")
         self._average_power(rule)

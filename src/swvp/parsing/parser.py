@@ -13,11 +13,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.errors import InputError
+from swvp.errors import InputError, shown
 from swvp.io.table import Column
 from swvp.io.treebank import Treebank
 from swvp.learning.perceptron import Epoch, generator
 from swvp.parsing.analysis import ParserAnalysis
+from swvp.parsing.ensemble import seeds_of, voted_heads, voted_labels
 from swvp.parsing.labeller import Labeller, start_batch
 from swvp.parsing.options import ParserOptions, has_one_root, label_rule
 from swvp.parsing.persistence import FittedParts, load_parser, save_parser
@@ -49,6 +50,8 @@ class Parser(ParserOptions, ParserAnalysis):
     best_epoch_: int
     label_history_: list[Epoch]
     label_dev_scores_: list[float]
+    others_: list[Parser]
+    """The parsers of an ensemble after the first one, which is this parser."""
     _training: Training | None  # the last one of `partial_fit`, from which the next one continues
     _label_training: Training | None
 
@@ -93,16 +96,21 @@ class Parser(ParserOptions, ParserAnalysis):
         dev_set = dev_set_from(dev)
         data = [treebank] if dev_set is None else [treebank, dev_set]
         labelled = self.labels and treebank.labelled
-        stage = "trees" if labelled else ""
+        others = self.new_others()
+        parsers: list[Parser] = [self, *others]
+        stage = "trees" if labelled or others else ""
         with Session(checkpoint, observers=[] if watch is None else [EpochCallback(watch, stage)]) as session:
-            training = self.start(treebank, dev_set)
-            check_resumable(training, checkpoint)
-            session.train(self, training, data, stage=stage)
-            self.finish(training)
-            if labelled:
-                label_training = self.start_labels(treebank, dev_set)
-                session.train(self, label_training, data, stage="labels")
-                self.finish_labels(label_training)
+            for number, parser in enumerate(parsers, 1):
+                training = parser.start(treebank, dev_set)
+                check_resumable(training, checkpoint)
+                session.train(parser, training, data, stage=stage_of(stage, number))
+                parser.finish(training)
+                if labelled:
+                    label_training = parser.start_labels(treebank, dev_set)
+                    session.train(parser, label_training, data, stage=stage_of("labels", number))
+                    parser.finish_labels(label_training)
+                if number > 1:
+                    self.others_.append(parser)
             session.remove_checkpoints()
         return self
 
@@ -122,6 +130,8 @@ class Parser(ParserOptions, ParserAnalysis):
         -------
         self
         """
+        if self.ensemble != 1:
+            raise InputError(f"partial_fit trains one parser, not an ensemble of {shown(self.ensemble)}: call fit")
         treebank = treebank_from(X, y, heads=True)
         is_fitted = hasattr(self, "coef_")
         history = list(self.history_) if is_fitted else []
@@ -142,6 +152,17 @@ class Parser(ParserOptions, ParserAnalysis):
             self.label_history_ = [*self.label_history_, next_epoch(label_training, self.label_history_)]
             self.label_dev_scores_ = []
         return self
+
+    def new_others(self) -> list[Parser]:
+        """Return the parsers of the ensemble after the first one, with their seeds, to be trained.
+
+        Returns
+        -------
+        list of Parser
+        """
+        self.check()
+        options = {name: value for name, value in self.options().items() if name != "ensemble"}
+        return [Parser(**(options | {"random_state": seed})) for seed in seeds_of(self.random_state, self.ensemble)]
 
     def start(self, treebank: Treebank, dev: Treebank | None = None, *, warm_start: bool = False) -> Training:
         """Start the first stage, trees.
@@ -278,7 +299,7 @@ class Parser(ParserOptions, ParserAnalysis):
             None if labels were not learnt.
         """
         self._check_fitted()
-        heads = self._predict_heads(self._encoded(treebank), self._weights)
+        heads = self._heads(treebank)
         return heads, self._labels(treebank, heads)
 
     def score(self, X: Sentences, y: Any = None) -> float:
@@ -295,7 +316,7 @@ class Parser(ParserOptions, ParserAnalysis):
         """
         treebank = treebank_from(X, y, heads=True)
         self._check_fitted()
-        return float(np.mean(self._predict_heads(self._encoded(treebank), self._weights) == treebank.trees))
+        return float(np.mean(self._heads(treebank) == treebank.trees))
 
     # ------------------------------------------------------------ files
 
@@ -323,7 +344,7 @@ class Parser(ParserOptions, ParserAnalysis):
         -------
         a fitted parser
         """
-        return load_parser(Path(path), cls)  # type: ignore[no-any-return]
+        return load_parser(Path(path), cls, Parser)  # type: ignore[no-any-return]
 
     def _restore(self, parts: FittedParts) -> Self:
         """Become the parser of a model file."""
@@ -332,6 +353,7 @@ class Parser(ParserOptions, ParserAnalysis):
         self.label_history_, self.label_dev_scores_ = parts.label_history, parts.label_dev_scores
         self._training = self._label_training = None
         self.temperature_ = parts.temperature
+        self.others_ = list(parts.others)
         return self
 
     # ------------------------------------------------------------ the fitted model
@@ -347,6 +369,7 @@ class Parser(ParserOptions, ParserAnalysis):
         self.labeller_ = None
         self.label_history_, self.label_dev_scores_ = [], []
         self._training = self._label_training = None
+        self.others_ = []
 
     def _use_weights(self, weights: Weights, training: Training) -> None:
         self.coef_, self.owners_ = weights["w"], training.model.owners
@@ -361,9 +384,36 @@ class Parser(ParserOptions, ParserAnalysis):
     def _predict_heads(self, problem: Any, weights: FeatureWeights) -> Heads:
         return self.model_.predict(problem, weights, self.n_jobs)
 
+    def _heads(self, treebank: Treebank) -> Heads:
+        """Return the predicted heads of all words of a treebank, in an ensemble the voted ones."""
+        votes = self._votes(treebank)
+        return votes[0] if len(votes) == 1 else voted_heads(votes, treebank.offsets, self._kind())
+
+    def _votes(self, treebank: Treebank) -> list[Heads]:
+        """Return the heads that each parser of the ensemble predicts."""
+        return [parser._predict_heads(parser._encoded(treebank), parser._weights) for parser in self._parsers()]
+
+    def _labels(self, treebank: Treebank, heads: Heads) -> Column | None:
+        """Return the best labels of the arcs from these heads, or None if labels were not learnt."""
+        labellers = [parser.labeller_ for parser in self._parsers() if parser.labeller_ is not None]
+        if not labellers:
+            return None
+        return voted_labels([labeller.predict(treebank, heads, n_jobs=self.n_jobs) for labeller in labellers])
+
+    def _parsers(self) -> list[Parser]:
+        """Return all parsers of the ensemble, the first one first; its number of threads is that of all."""
+        for parser in self.others_:
+            parser.n_jobs = self.n_jobs
+        return [self, *self.others_]
+
     def _check_fitted(self) -> None:
         if not hasattr(self, "coef_"):
             raise not_fitted("DependencyParser")
+
+
+def stage_of(stage: str, number: int) -> str:
+    """Return the name of a stage of a parser of an ensemble, by its number from 1."""
+    return stage if number == 1 else f"{stage}-{number}"
 
 
 class DevTrees:

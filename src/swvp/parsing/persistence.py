@@ -14,6 +14,7 @@ from swvp.errors import InputError, is_power_of_two
 from swvp.io.container import Contents
 from swvp.io.model_files import Format, Memory, filled, load_model, require, save_model, sparse, sparse_names, strings
 from swvp.learning.perceptron import Epoch
+from swvp.parsing.ensemble import MOST_PARSERS
 from swvp.parsing.labeller import Labeller
 from swvp.parsing.tree_model import MOST_WEIGHTS, FeatureWeights, Pruner, Ranks, TreeModel
 from swvp.structures.tree.encoding import FEW_VALUES, all_allowed
@@ -36,6 +37,8 @@ class FittedParts(NamedTuple):
     label_history: list[Epoch]
     label_dev_scores: list[float]
     temperature: float
+    others: list[Any]
+    """The parsers of an ensemble after the first one."""
 
 
 def array_names(meta: dict[str, Any]) -> set[str]:
@@ -43,11 +46,22 @@ def array_names(meta: dict[str, Any]) -> set[str]:
     names = sparse_names("weights") | {"longest"}
     names |= {"owned", "owners"} if meta["exact"] else set()
     names |= {in_part("pruner", name) for name in Pruner.ARRAYS} if "pruner" in meta else set()
-    return names | ({in_part("labels", name) for name in Labeller.ARRAYS} if meta["labels"] is not None else set())
+    names |= {in_part("labels", name) for name in Labeller.ARRAYS} if meta["labels"] is not None else set()
+    for number, other in enumerate(others_in(meta), 2):
+        names |= {in_part(f"parser {number}", name) for name in array_names(other)}
+    return names
+
+
+def others_in(meta: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the descriptions of the parsers of an ensemble after the first one."""
+    others: list[dict[str, Any]] = meta.get("others", [])
+    require(isinstance(others, list) and len(others) < MOST_PARSERS, "parsers")
+    require(all(isinstance(other, dict) and "others" not in other for other in others), "parsers")
+    return others
 
 
 def in_part(part: str, name: str) -> str:
-    """Return the name, in the file, of an array of the pruner or the labeller."""
+    """Return the name, in the file, of an array of the pruner, the labeller or another parser."""
     return f"{part} {name}"
 
 
@@ -60,7 +74,18 @@ FORMAT = Format(KIND, 1, array_names)
 
 
 def save_parser(parser: Any, path: Path) -> None:
-    """Write a fitted parser; weights that are 0 take no space."""
+    """Write a fitted parser, an ensemble with all its parsers; weights that are 0 take no space."""
+    meta, arrays, weights = contents_of(parser)
+    for number, other in enumerate(parser.others_, 2):
+        other_meta, other_arrays, other_weights = contents_of(other)
+        meta.setdefault("others", []).append(other_meta)
+        arrays |= {in_part(f"parser {number}", name): array for name, array in other_arrays.items()}
+        weights += other_weights
+    save_model(path, FORMAT, meta, arrays, *weights)
+
+
+def contents_of(parser: Any) -> tuple[dict[str, Any], Arrays, list[NDArray[Any]]]:
+    """Return the description of one parser, its arrays, and the weights among them as they are in memory."""
     model: TreeModel = parser.model_
     labeller: Labeller | None = parser.labeller_
     check_unchanged(parser, model)
@@ -91,7 +116,7 @@ def save_parser(parser: Any, path: Path) -> None:
     if labeller is not None:
         arrays |= {in_part("labels", name): array for name, array in labeller.arrays().items()}
         weights.append(labeller.weights["w"])
-    save_model(path, FORMAT, meta, arrays, *weights)
+    return meta, arrays, weights
 
 
 def check_unchanged(parser: Any, model: TreeModel) -> None:
@@ -102,14 +127,29 @@ def check_unchanged(parser: Any, model: TreeModel) -> None:
             raise InputError(f"{name} is not what the parser was fitted with: set it back to {value}, or fit again")
 
 
-def load_parser(path: Path, make: Callable[..., Any]) -> Any:
-    """Read a parser; `make` is its class."""
-    return load_model(path, FORMAT, lambda contents, memory: rebuild(contents, memory, make))
+def load_parser(path: Path, make: Callable[..., Any], single: Callable[..., Any]) -> Any:
+    """Read a parser; `make` is its class, `single` that of the other parsers of an ensemble."""
+    return load_model(path, FORMAT, lambda contents, memory: rebuild(contents, memory, make, single))
 
 
-def rebuild(contents: Contents, memory: Memory, make: Callable[..., Any]) -> Any:
+def rebuild(contents: Contents, memory: Memory, make: Callable[..., Any], single: Callable[..., Any]) -> Any:
     """Return the parser of a model file; raise an error if its parts do not fit together."""
-    meta, arrays = contents.meta, contents.arrays
+    others = []
+    for number, meta in enumerate(others_in(contents.meta), 2):
+        arrays = part_of(contents.arrays, f"parser {number}", array_names(meta))
+        others.append(rebuild_one(meta, arrays, memory, single, []))
+    parser = rebuild_one(contents.meta, contents.arrays, memory, make, others)
+    require(parser.ensemble == len(others) + 1, "parsers")
+    classes = [each.labeller_ and each.labeller_.classes for each in (parser, *others)]
+    require(all(each == classes[0] for each in classes), "labels")
+    require(all(other.ensemble == 1 and other._kind() == parser._kind() for other in others), "parsers")
+    return parser
+
+
+def rebuild_one(
+    meta: dict[str, Any], arrays: Arrays, memory: Memory, make: Callable[..., Any], others: list[Any]
+) -> Any:
+    """Return one parser of a model file, the first one with the others."""
     parser = remake(make, meta["options"])
     parser._restore_history(meta)
     require(parser.one_root is not None or type(meta["one_root"]) is bool, "kind of trees")
@@ -127,6 +167,7 @@ def rebuild(contents: Contents, memory: Memory, make: Callable[..., Any]) -> Any
             label_history=epochs_of(meta["label_history"]),
             label_dev_scores=scores_of(meta["label_dev_scores"]),
             temperature=temperature_in(meta),
+            others=others,
         )
     )
 

@@ -10,7 +10,7 @@ from swvp.cache import is_on_disk
 from swvp.features.templates import read_templates
 from swvp.io.treebank import Treebank, read_treebank
 from swvp.parsing.options import candidates, has_one_root, margin_note
-from swvp.parsing.parser import Parser
+from swvp.parsing.parser import Parser, stage_of
 from swvp.parsing.tree_model import Pruner, TreeModel
 from swvp.training.observer import Observer
 from swvp.training.options import best_epoch_text, unseen_labels
@@ -43,13 +43,14 @@ def train_parser(run: Run, parser: Parser, observers: Sequence[Observer] = (), *
                 "" if is_on_disk(Pruner.kernel) else "; the first time it also compiles, which takes 20 to 60 seconds"
             )
             session.note(f"training the pruner{compiles}")
+        others = parser.new_others()
         training = parser.start(treebank, dev)
         if parser.prune:
             session.note(pruning_note(parser, *((treebank, "training") if dev is None else (dev, "dev"))))
         labelled = parser.labels and treebank.labelled
         if labelled and dev is not None and treebank.labels is not None and dev.labels is not None:
             session.note(unseen_labels(treebank.labels.strings, *dev.labels))
-        stage = "trees" if labelled else ""
+        stage = "trees" if labelled or others else ""
         if run.tune:
             training = session.tune(parser, training, tried, jobs=run.threads, stage=stage)
         else:
@@ -59,15 +60,29 @@ def train_parser(run: Run, parser: Parser, observers: Sequence[Observer] = (), *
             session.note(f"dev: {100 * parser.certified(dev):.1f} % of the trees are certainly the best ones")
         if labelled:
             train_labels(session, parser, treebank, dev)
+        for number, other in enumerate(others, 2):
+            if run.tune:
+                other.use_rule(parser._rule())
+            session.note(f"parser {number} of {parser.ensemble}, seed {other.random_state}")
+            other_training = other.start(treebank, dev)
+            session.train(other, other_training, data, stage=stage_of(stage, number))
+            other.finish(other_training)
+            if labelled:
+                train_labels(session, other, treebank, dev, number)
+            parser.others_.append(other)
+        if others and dev is not None:
+            session.note(f"all {parser.ensemble} parsers, by votes")
+            session.note(scores_note(parser, dev))
         classes = "" if parser.labeller_ is None else f", {len(parser.labeller_.classes)} labels"
-        session.save(parser, run.model, f"{len(parser.templates_)} templates{classes}, {best_epoch_text(parser)}")
+        epochs = f"{parser.ensemble} parsers" if others else best_epoch_text(parser)
+        session.save(parser, run.model, f"{len(parser.templates_)} templates{classes}, {epochs}")
 
 
-def train_labels(session: Session, parser: Parser, treebank: Treebank, dev: Treebank | None) -> None:
-    """The second stage: labels of arcs."""
+def train_labels(session: Session, parser: Parser, treebank: Treebank, dev: Treebank | None, number: int = 1) -> None:
+    """The second stage: labels of arcs; `number` is that of the parser in an ensemble."""
     label_training = parser.start_labels(treebank, dev)
     data = [treebank] if dev is None else [treebank, dev]
-    session.train(parser, label_training, data, stage="labels", examples="families")
+    session.train(parser, label_training, data, stage=stage_of("labels", number), examples="families")
     parser.finish_labels(label_training)
     if dev is not None and dev.labelled:
         session.note(scores_note(parser, dev))
@@ -109,11 +124,11 @@ def roots_note(treebank: Treebank, one_root: bool | None) -> str | None:
     return f"{trees:,} training trees ({share:.1f} %) have several roots: so may predictions (--one-root allows one)"
 
 
-def scores_note(parser: Parser, dev: Treebank) -> str | None:
-    """UAS and LAS of the finished parser on the dev set."""
+def scores_note(parser: Parser, dev: Treebank) -> str:
+    """UAS and, if labels were learnt, LAS of the finished parser on the dev set."""
     heads, labels = parser.predict_trees(dev)
     if labels is None or dev.labels is None:
-        return None
+        return f"dev: UAS {100 * np.mean(heads == dev.trees):.2f}, punctuation included"
     predicted, gold = (np.array(column.strings, object)[column.ids] for column in (labels, dev.labels))
     right = heads == dev.trees
     uas, las = np.mean(right), np.mean(right & (predicted == gold))

@@ -300,7 +300,7 @@ def check_resumable(training: Training, checkpoint: str | Path | None) -> None:
 
 # ---------------------------------------------------------------- a session from files
 
-LONGEST_ENDING = ".labels.checkpoint"
+LONGEST_ENDING = ".labels-100.checkpoint"
 
 
 @dataclass(frozen=True)

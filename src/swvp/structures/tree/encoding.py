@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from swvp.compiled import inlined, kernel
 from swvp.errors import InputError
+from swvp.features.agreement import AGREEMENT, CODE_BITS, agreement_bits
 from swvp.features.context import Columns, flags_of
-from swvp.features.parser_templates import ARC_ATOMS, ArcTemplate
+from swvp.features.parser_templates import NUMERIC_ATOMS, ArcTemplate
 from swvp.features.templates import Atom, Slot
 from swvp.types import Bools, Flags, Int32s, Ints, Keys
 
@@ -50,6 +51,12 @@ HEAD, MODIFIER, MORPHOLOGY, PAIR, BETWEEN, ARC = range(6)
 
 FEW_VALUES = ("pos", "tag", "feats")
 ROOT, BEGIN, END, NONE = "\0root", "\0begin", "\0end", "_"
+ATOM_BITS = {atom: 1 << bit for bit, atom in enumerate(NUMERIC_ATOMS)} | {
+    f"agreement.{name}": ((1 << CODE_BITS) - 1) << (len(NUMERIC_ATOMS) + CODE_BITS * a)
+    for a, name in enumerate(AGREEMENT)
+}
+"""The arc atoms as bits: one for each number, and for agreement those of its code."""
+
 MOST_FEATS = 24
 """The most morphological features of one word that are used."""
 
@@ -58,7 +65,8 @@ class Nodes(NamedTuple):
     """The nodes of all sentences, of each its root and then its words: sentence i has starts[i]:starts[i + 1].
 
     atoms[v, s] is the hash of the value of slot s at node v, feats[v, :counts[v]] those of its morphological features.
-    `flags` mark verbs, punctuation and coordinators; `kinds` are numbers of parts of speech, for pruning.
+    `flags` mark verbs, punctuation and coordinators; `kinds` are numbers of parts of speech, for pruning; `agreement`
+    holds the values of features that may agree, as bits.
     """
 
     atoms: Keys
@@ -66,6 +74,7 @@ class Nodes(NamedTuple):
     counts: Int32s
     flags: Flags
     kinds: Int32s
+    agreement: Keys
     starts: Ints
 
 
@@ -123,7 +132,7 @@ def slots_of(templates: Sequence[Template]) -> list[Slot]:
 
 def group_of(template: ArcTemplate) -> tuple[int, int]:
     """The group of a template, and its arc atoms as bits."""
-    bits = sum(1 << ARC_ATOMS.index(atom) for atom in template.arc)
+    bits = sum(ATOM_BITS[atom] for atom in template.arc)
     if bits:
         return ARC, bits
     if template.between:
@@ -263,6 +272,7 @@ def encode(
         counts=of_nodes(words, np.array([len(parts) for parts in split], np.int32), ids),
         flags=of_nodes(words, flags_of(columns), np.arange(len(columns["word"][1]))),
         kinds=of_nodes(words, kinds_of(columns["pos"][0], ranks["pos"]), columns["pos"][1]),
+        agreement=of_nodes(words, agreement_bits(strings), ids),
         starts=starts,
     )
 

@@ -19,8 +19,9 @@ from typing import NamedTuple
 import numpy as np
 
 from swvp.compiled import borrowing, inlined, inlined_source, inner
+from swvp.features.agreement import AGREEMENT, agreement, agreement_code
 from swvp.features.context import COORDINATOR, PUNCTUATION, VERB, flags_of_tag, is_punctuation
-from swvp.features.parser_templates import ARC_ATOMS, ArcTemplate
+from swvp.features.parser_templates import NUMERIC_ATOMS, ArcTemplate
 from swvp.features.templates import Atom
 from swvp.structures.tree.encoding import (
     ARC,
@@ -43,7 +44,8 @@ __all__ = ["SentenceColumns", "feature_names", "feature_parts", "values_of"]
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 TO_THE_RIGHT = np.uint64(0x243F6A8885A308D3)
 FREE = np.uint64(0)
-DISTANCE, LENGTH, VERBS, PUNCTUATIONS, COORDINATORS = (1 << bit for bit in range(len(ARC_ATOMS)))
+DISTANCE, LENGTH, VERBS, PUNCTUATIONS, COORDINATORS = (1 << bit for bit in range(len(NUMERIC_ATOMS)))
+AGREEMENT_SHIFT = len(NUMERIC_ATOMS)
 MOST_LENGTH = 255
 MOST_COUNT = 3
 
@@ -165,7 +167,7 @@ def bin_of(length):
 
 
 @inlined
-def arc_key(bits, length, verbs, punctuations, coordinators):
+def arc_key(bits, length, verbs, punctuations, coordinators, agreement):
     """The key of the atoms of an arc given as bits; the last one is not scrambled (see `encoding`)."""
     key = np.uint64(0)
     if bits & DISTANCE:
@@ -178,7 +180,18 @@ def arc_key(bits, length, verbs, punctuations, coordinators):
         key = scrambled(key) ^ np.uint64(min(punctuations, MOST_COUNT))
     if bits & COORDINATORS:
         key = scrambled(key) ^ np.uint64(min(coordinators, MOST_COUNT))
+    if bits >> AGREEMENT_SHIFT:
+        key = scrambled(key) ^ np.uint64(agreement & (bits >> AGREEMENT_SHIFT))
     return key
+
+
+@inlined
+def uses_agreement(combinations):
+    """Whether a combination of arc atoms has one of agreement."""
+    for c in range(len(combinations)):
+        if combinations[c] >> AGREEMENT_SHIFT:
+            return True
+    return False
 
 
 @inlined
@@ -257,6 +270,7 @@ def score_arcs(w, owners, first, n, nodes, tables, buffers):
     mask = np.uint64(len(w) - 1)
     group, combinations = tables.first, tables.combinations
     flags, tags, scores, alone = nodes.flags, buffers.tags, buffers.scores, buffers.alone
+    agree = uses_agreement(combinations)
     for h in range(n + 1):
         heads, head_lists, head_counts = buffers.keys[0, h], buffers.lists[0, h], buffers.counts[0, h]
         for right in range(2):
@@ -275,8 +289,9 @@ def score_arcs(w, owners, first, n, nodes, tables, buffers):
                     for k in range(different):
                         key = direction ^ tags[k]
                         total += sum_pairs(w, owners, mask, heads, modifiers, group[BETWEEN], group[ARC], key)
+                    code = agreement_code(nodes.agreement, first + h, first + m) if agree else 0
                     for c in range(len(combinations)):
-                        key = direction ^ arc_key(combinations[c], length, verbs, punctuations, coordinators)
+                        key = direction ^ arc_key(combinations[c], length, verbs, punctuations, coordinators, code)
                         total += sum_pairs(w, owners, mask, heads, modifiers, group[ARC + c], group[ARC + c + 1], key)
                     scores[h, m] = total
                 verbs += (flags[first + m] & VERB) > 0
@@ -317,8 +332,9 @@ def arc_keys(nodes, tables, first, h, m, buffers, out):
             for t in range(group[BETWEEN], group[ARC]):
                 out[size] = heads[t] ^ modifiers[t] ^ direction ^ tag
                 size += 1
+    code = agreement_code(nodes.agreement, first + h, first + m) if uses_agreement(combinations) else 0
     for c in range(len(combinations)):
-        key = direction ^ arc_key(combinations[c], abs(h - m), verbs, punctuations, coordinators)
+        key = direction ^ arc_key(combinations[c], abs(h - m), verbs, punctuations, coordinators, code)
         for t in range(group[ARC + c], group[ARC + c + 1]):
             out[size] = heads[t] ^ modifiers[t] ^ key
             size += 1
@@ -348,7 +364,7 @@ def feature_parts(
 ) -> list[tuple[ArcTemplate, list[str]]]:
     """All features of the arc from h to m, as (template, its atoms with their values), without the direction."""
     between = range(min(h, m) + 1, max(h, m))
-    of_arc = arc_values(sentence, abs(h - m), between)
+    of_arc = arc_values(sentence, h, m, between)
     of_sides = [template for template in templates if group_of(template)[0] < BETWEEN]
     of_words = [template for template in templates if group_of(template)[0] == BETWEEN]
     of_arcs = [template for template in templates if group_of(template)[0] == ARC]
@@ -394,9 +410,10 @@ def value_of(sentence: SentenceColumns, atom: Atom, node: int) -> str:
     return atom.slot.value(sentence[atom.column][at - 1]) if at else ROOT
 
 
-def arc_values(sentence: SentenceColumns, length: int, between: Sequence[int]) -> dict[str, str]:
+def arc_values(sentence: SentenceColumns, h: int, m: int, between: Sequence[int]) -> dict[str, str]:
     """The values of the atoms of an arc."""
-    flags = [flags_of_word(sentence, k) for k in between]
+    length, flags = abs(h - m), [flags_of_word(sentence, k) for k in between]
+    agreements = agreement(*(sentence["feats"][node - 1] if node else "" for node in (h, m)))
 
     def count(flag: int) -> str:
         return at_most(sum(bool(flags_of & flag) for flags_of in flags), MOST_COUNT)
@@ -408,6 +425,7 @@ def arc_values(sentence: SentenceColumns, length: int, between: Sequence[int]) -
         "verbs": count(VERB),
         "punctuation": count(PUNCTUATION),
         "coordinators": count(COORDINATOR),
+        **{f"agreement.{name}": value for name, value in zip(AGREEMENT, agreements, strict=True)},
     }
 
 
