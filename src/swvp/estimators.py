@@ -329,8 +329,9 @@ class DependencyParser(Parser, BaseEstimator):  # type: ignore[misc]
     features : str or list of str, optional
         A preset ("first-order", "turbo", "light"; in second order also "second-order", "turbo-standard") or templates;
         `swvp.features` describes them. By default "first-order" or "second-order".
-    projective : bool, default False
-        Whether to predict only trees without crossing arcs.
+    projective : bool, optional
+        Whether to predict only trees without crossing arcs. By default this is so in first order if at most 15 % of the
+        training trees have crossing arcs.
     one_root : bool, optional
         Whether exactly one word of a sentence has head 0 in predicted trees. By default the training trees decide:
         several words may have head 0 if more than one in twenty trees have several roots.
@@ -374,6 +375,8 @@ class DependencyParser(Parser, BaseEstimator):  # type: ignore[misc]
         The dev score of each epoch over the labels: the share of right labels on gold trees.
     best_epoch_ : int
         The number of the epoch whose weights are used, from 1.
+    projective_ : bool
+        Whether predicted trees have no crossing arcs.
     one_root_ : bool
         Whether trees have exactly one root.
     temperature_ : float

@@ -222,7 +222,7 @@ def described_parser(parser: Parser, path: Path) -> Rows:
     weights = int(np.count_nonzero(parser.coef_))
     sharing = "features share weights by hashing" if parser.owners_ is None else "one for each feature"
     trees = [
-        "projective" if parser.projective else "of any kind",
+        "projective" if parser.is_projective else "of any kind",
         parser.model_.description,
         "one root" if parser.has_one_root else "several roots",
     ]

@@ -37,7 +37,6 @@ MOST_STEPS = 20_000_000
 class ParserAnalysis(Tempered):
     """The part of `Parser` that explains predictions and says how sure they are."""
 
-    projective: bool
     n_jobs: int
     coef_: Floats
     model_: TreeModel
@@ -239,7 +238,7 @@ class ParserAnalysis(Tempered):
     @property
     def search_is_bounded(self) -> bool:
         """Whether the search for the tree of a long sentence may stop before the best one is found."""
-        return not (self.model_.searches_exactly or self.projective)
+        return not (self.model_.searches_exactly or self._kind().projective)
 
     @property
     def templates_(self) -> Sequence[Any]:

@@ -20,17 +20,19 @@ from swvp.io.model_files import Memory, by_rows, from_rows, require, strings
 from swvp.io.table import Column
 from swvp.io.treebank import Treebank
 from swvp.learning.rule import UpdateRule
-from swvp.structures.chain.attributes import AttributeChain, new_model, predict_all, take_over
+from swvp.structures.chain.attributes import NO_COSTS, AttributeChain, new_model, predict_all, take_over
 from swvp.structures.chain.likelihood import distributions
 from swvp.structures.chain.marginals import new_chain_buffers, transitions
 from swvp.structures.operations import refresh
 from swvp.structures.tree.labels import Words, attributes_of, children_of, encode_words, label_tables
-from swvp.training.options import in_shares
+from swvp.training.options import in_shares, power_of
 from swvp.training.training import SUMS, Training, Weights, weight_names
 from swvp.types import Floats, Heads, Ids, Ints
 
 __all__ = ["DevLabels", "Labeller", "start_batch"]
 
+MARGIN = 8.0
+"""By how much gold labels must win with the step `ada`, for each wrong label; chosen on dev sets."""
 ROWS = 2**16
 MOST_ROWS = 2**22
 BLOCK = 2000
@@ -80,7 +82,11 @@ class Labeller:
         """Return a training for the labels in `classes`."""
         trees = self.trees(treebank, treebank.trees)
         chain = trees.chain(0, treebank.number_of_sentences)
-        problem = chain._replace(y=class_numbers(labels_of(treebank), self.classes)[trees.order].astype(np.uint32))
+        gold = class_numbers(labels_of(treebank), self.classes)[trees.order].astype(np.uint32)
+        rule: UpdateRule = settings["rule"]
+        adapts = any(stage.step == "ada" for stage in rule.stages)
+        costs = MARGIN * (1.0 - np.eye(len(self.classes))) if adapts else NO_COSTS
+        problem = chain._replace(y=gold, costs=costs)
         longest = int(np.diff(problem.offsets).max())
         return Training(
             problem,
@@ -88,6 +94,7 @@ class Labeller:
             kind="labels",
             examples=len(problem.offsets) - 1,
             dev=None if dev is None else DevLabels(self, dev),
+            average_power=power_of(None, rule),
             **settings,
         )
 

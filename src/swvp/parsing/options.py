@@ -28,6 +28,7 @@ __all__ = [
     "ParserOptions",
     "candidates",
     "has_one_root",
+    "is_projective",
     "label_rule",
     "margin_note",
 ]
@@ -37,10 +38,13 @@ MODELS: dict[int, type[TreeModel]] = {1: FirstOrderModel, 2: SecondOrderModel}
 
 MARGIN = 1.0
 TREE_BETA = 0.5
-LABEL_RULE = "a-wm:segments:sqrt"
+LABEL_RULE = "softmax"
 
 FEW_ROOTS = 0.05
 """Up to this share of training trees with several roots, predictions have one: that costs nothing."""
+
+FEW_CROSSING = 0.15
+"""Up to this share of training trees with crossing arcs, first-order predictions have none; chosen on dev sets."""
 
 TUNED_RULES = (
     "csp",
@@ -64,7 +68,7 @@ class ParserOptions(TrainingOptions):
 
     order: int
     features: str | Sequence[str] | None
-    projective: bool
+    projective: bool | None
     one_root: bool | None
     prune: bool
     prune_heads: int
@@ -75,6 +79,7 @@ class ParserOptions(TrainingOptions):
     ensemble: int
 
     one_root_: bool
+    projective_: bool
 
     def __init__(
         self,
@@ -91,7 +96,7 @@ class ParserOptions(TrainingOptions):
         average_power: float | None = None,
         order: int = 1,
         features: str | Sequence[str] | None = None,
-        projective: bool = False,
+        projective: bool | None = None,
         one_root: bool | None = None,
         prune: bool = True,
         prune_heads: int = DEFAULT_HEADS,
@@ -122,6 +127,11 @@ class ParserOptions(TrainingOptions):
         """Whether trees have exactly one root: as given or, once fitted, as the training trees have it."""
         return bool(getattr(self, "one_root_", True) if self.one_root is None else self.one_root)
 
+    @property
+    def is_projective(self) -> bool:
+        """Whether trees have no crossing arcs: as given or, once fitted, as most training trees have it."""
+        return bool(getattr(self, "projective_", False) if self.projective is None else self.projective)
+
     def check(self) -> UpdateRule:
         """Raise InputError if an option is wrong whatever the data are.
 
@@ -135,6 +145,8 @@ class ParserOptions(TrainingOptions):
         check_structure(rule, model_class.structure)
         if not (self.one_root is None or isinstance(self.one_root, (bool, np.bool_))):
             raise InputError(f"one_root must be True, False or None, not {shown(self.one_root)}")
+        if not (self.projective is None or isinstance(self.projective, (bool, np.bool_))):
+            raise InputError(f"projective must be True, False or None, not {shown(self.projective)}")
         self._check_whole(["epochs", "n_jobs"], optional=["patience", "hashed"])
         if self.hashed is not None and not is_power_of_two(self.hashed):
             raise InputError(f"hashed must be a power of 2, as 2**22, not {self.hashed}")
@@ -158,7 +170,7 @@ class ParserOptions(TrainingOptions):
         return max(on_grid(margin, GRID), GRID) if margin > 0 else 0.0
 
     def _kind(self) -> TreeKind:
-        return TreeKind(bool(self.projective), self.has_one_root)
+        return TreeKind(self.is_projective, self.has_one_root)
 
     def _new_model(self, ranks: Ranks) -> TreeModel:
         """Return the model of these options, for training trees whose values have these ranks."""
@@ -176,12 +188,20 @@ def candidates(rules: Sequence[str] | None, betas: Sequence[float] | None, C: fl
 
 def label_rule() -> UpdateRule:
     """Return the rule that labels are trained with."""
-    return as_rule(LABEL_RULE, beta=0.5)
+    return as_rule(LABEL_RULE)
 
 
 def has_one_root(treebank: Treebank) -> bool:
     """Return whether predictions have one root by default; a few training trees with several count as mistakes."""
     return treebank.several_roots <= FEW_ROOTS * treebank.number_of_sentences
+
+
+def is_projective(treebank: Treebank, order: int) -> bool:
+    """Return whether predictions are projective by default: in first order, if few training trees have crossing arcs.
+
+    Few arcs are lost then, and more are right because the search cannot cross them. Second order knows better.
+    """
+    return order == 1 and treebank.nonprojective_trees() <= FEW_CROSSING * treebank.number_of_sentences
 
 
 def margin_note(given: str | UpdateRule | None, rule: UpdateRule) -> str | None:

@@ -20,7 +20,7 @@ from swvp.learning.perceptron import Epoch, generator
 from swvp.parsing.analysis import ParserAnalysis
 from swvp.parsing.ensemble import seeds_of, voted_heads, voted_labels
 from swvp.parsing.labeller import Labeller, start_batch
-from swvp.parsing.options import ParserOptions, has_one_root, label_rule
+from swvp.parsing.options import ParserOptions, has_one_root, is_projective, label_rule
 from swvp.parsing.persistence import FittedParts, load_parser, save_parser
 from swvp.parsing.tree import Sentences, dev_set_from, treebank_from, trees_of
 from swvp.parsing.tree_model import NO_HEADS, FeatureWeights, TreeModel
@@ -45,6 +45,7 @@ class Parser(ParserOptions, ParserAnalysis):
     labeller_: Labeller | None
     owners_: Keys | None
     one_root_: bool
+    projective_: bool
     history_: list[Epoch]
     dev_scores_: list[float]
     best_epoch_: int
@@ -348,7 +349,8 @@ class Parser(ParserOptions, ParserAnalysis):
 
     def _restore(self, parts: FittedParts) -> Self:
         """Become the parser of a model file."""
-        self.model_, self.labeller_, self.one_root_ = parts.model, parts.labeller, parts.one_root
+        self.model_, self.labeller_ = parts.model, parts.labeller
+        self.one_root_, self.projective_ = parts.one_root, parts.projective
         self.coef_, self.owners_ = parts.weights
         self.label_history_, self.label_dev_scores_ = parts.label_history, parts.label_dev_scores
         self._training = self._label_training = None
@@ -365,6 +367,8 @@ class Parser(ParserOptions, ParserAnalysis):
     def _reset(self, treebank: Treebank) -> None:
         """Forget what was learnt and make a new model for the training trees."""
         self.one_root_ = has_one_root(treebank) if self.one_root is None else bool(self.one_root)
+        given = self.projective
+        self.projective_ = is_projective(treebank, self.order) if given is None else bool(given)
         self.model_ = self._new_model(ranks_of(treebank.columns()))
         self.labeller_ = None
         self.label_history_, self.label_dev_scores_ = [], []

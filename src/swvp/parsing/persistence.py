@@ -33,6 +33,7 @@ class FittedParts(NamedTuple):
     model: TreeModel
     weights: FeatureWeights
     one_root: bool
+    projective: bool
     labeller: Labeller | None
     label_history: list[Epoch]
     label_dev_scores: list[float]
@@ -93,6 +94,7 @@ def contents_of(parser: Any) -> tuple[dict[str, Any], Arrays, list[NDArray[Any]]
         "swvp": __version__,
         "options": stored(parser.options()),
         "one_root": parser.has_one_root,
+        "projective": parser.is_projective,
         **stored_history(parser),
         "templates": [template.text for template in model.templates],
         "ranks": {name: list(model.ranks[name]) for name in FEW_VALUES},
@@ -153,6 +155,7 @@ def rebuild_one(
     parser = remake(make, meta["options"])
     parser._restore_history(meta)
     require(parser.one_root is not None or type(meta["one_root"]) is bool, "kind of trees")
+    require(parser.projective is not None or type(meta["projective"]) is bool, "kind of trees")
     require(type(parser.prune) is bool, "order")
     require(type(meta["exact"]) is bool, "kind of weights")
     labels = meta["labels"]
@@ -161,6 +164,7 @@ def rebuild_one(
             model=model_in(parser.model_class, parser.prune, meta, arrays, memory),
             weights=weights_in(meta, arrays, memory),
             one_root=bool(meta["one_root"] if parser.one_root is None else parser.one_root),
+            projective=bool(meta["projective"] if parser.projective is None else parser.projective),
             labeller=None
             if labels is None
             else Labeller.rebuild(labels, part_of(arrays, "labels", Labeller.ARRAYS), memory),

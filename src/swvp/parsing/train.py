@@ -9,7 +9,7 @@ import numpy as np
 from swvp.cache import is_on_disk
 from swvp.features.templates import read_templates
 from swvp.io.treebank import Treebank, read_treebank
-from swvp.parsing.options import candidates, has_one_root, margin_note
+from swvp.parsing.options import candidates, has_one_root, is_projective, margin_note
 from swvp.parsing.parser import Parser, stage_of
 from swvp.parsing.tree_model import Pruner, TreeModel
 from swvp.training.observer import Observer
@@ -107,9 +107,11 @@ def size_note(name: str, treebank: Treebank) -> str:
 
 
 def projective_note(treebank: Treebank, parser: Parser) -> str | None:
-    """How many trees of a treebank no prediction can equal."""
-    if parser.projective and (trees := treebank.nonprojective_trees()):
-        return f"note: {trees:,} training trees are not projective: a projective parser cannot reach them"
+    """How many trees of a treebank no prediction can equal, and how to change that."""
+    chosen = is_projective(treebank, parser.order) if parser.projective is None else parser.projective
+    if chosen and (trees := treebank.nonprojective_trees()):
+        how = " (--non-projective allows crossing arcs)" if parser.projective is None else ""
+        return f"note: {trees:,} training trees are not projective, predictions are{how}"
     return None
 
 
