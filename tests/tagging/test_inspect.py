@@ -35,7 +35,8 @@ def test_the_summary_tells_what_the_model_is(fine):
     facts = dict(line.split(maxsplit=1) for line in out.decode().splitlines())
     assert facts["labels"] == "3: B-NP, B-VP, I-NP"
     assert facts["attributes"] == f"{tagger.n_attributes_}, non-zero weights: {np.count_nonzero(tagger.coef_)}"
-    assert facts["rule"] == "a-wm:segments:sqrt, β = 0.5"
+    assert facts["rule"] == "softmax"
+    assert facts["margin"] == "5"
     assert facts["weights"] == "averaged"
     assert facts["constraint"] == "iob2"
     assert facts["epochs"] == f"{len(tagger.history_)}, the weights are those of epoch {tagger.best_epoch_}"

@@ -91,7 +91,7 @@ def test_the_kernel_votes_with_values_of_features():
 
 
 def test_the_averaged_weights_are_the_mean_of_the_vectors():
-    tagger = SequenceTagger(vote=True, epochs=2, random_state=0).fit(*corpus(6, 20))
+    tagger = SequenceTagger(vote=True, average_power=1, epochs=2, random_state=0).fit(*corpus(6, 20))
     every = list(vectors(tagger))
     np.testing.assert_allclose(np.mean([w for w, _ in every], 0), tagger.coef_, atol=1e-12)
     np.testing.assert_allclose(np.mean([moves for _, moves in every], 0), tagger.transitions_, atol=1e-12)

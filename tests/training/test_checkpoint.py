@@ -217,15 +217,18 @@ def test_a_changed_gamma_is_another_training(refused, killed):
     assert "another training (load differ)" in refused(*TRAIN, "-m", "model", *options)
 
 
-def test_the_whole_state_is_kept(tmp_path):
+@pytest.mark.parametrize("rule", ["csp", "a-wm:ada"])
+def test_the_whole_state_is_kept(rule, tmp_path):
     corpus = corpus_of([["a", "b", "a"], ["b"]] * 3, [["A", "B", "C"], ["C"]] * 3, None)
-    begun, new = (SequenceTagger(random_state=0).start(corpus, corpus) for _ in range(2))
+    begun, new = (SequenceTagger(rule=rule, random_state=0).start(corpus, corpus) for _ in range(2))
     begun.run(3)
     save_checkpoint(tmp_path / "file", begun, stamp(begun, {}))
     assert not resume(tmp_path / "nothing", new, stamp(new, {}))
     assert resume(tmp_path / "file", new, stamp(new, {}))
     assert (new.clock, new.scores, new.history) == (begun.clock, begun.scores, begun.history)
     assert new.largest[0] == begun.largest[0] > 0
+    np.testing.assert_array_equal(new.squares, begun.squares)
+    assert begun.squares.any() == ("ada" in rule)
     assert new.orders.bit_generator.state == begun.orders.bit_generator.state
     for name in ("w", "w_move", "delayed", "delayed_move", "moves"):
         np.testing.assert_array_equal(getattr(new.model, name), getattr(begun.model, name))

@@ -61,6 +61,11 @@ TAGGER_PRESETS: dict[str, list[str]] = {
         *window("pos", -2, 2),
         *neighbours("pos", -2, 2, 2),
         *neighbours("pos", -2, 2, 3),
+        *(f"{function}(word[0], {size})" for size in (2, 3) for function in ("prefix", "suffix")),
+        "shape(word[0])",
+        *(f"tags(word[{offset}])" for offset in (-2, -1, 0, 1, 2)),
+        *(f"tags(word[{offset}]) & tags(word[{offset + 1}])" for offset in (-1, 0)),
+        "tags(word[-1]) & tags(word[0]) & tags(word[1])",
     ],
     "ner": [
         "bias",

@@ -7,6 +7,7 @@ label of one child restricts those of its siblings.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -83,10 +84,7 @@ class Labeller:
         trees = self.trees(treebank, treebank.trees)
         chain = trees.chain(0, treebank.number_of_sentences)
         gold = class_numbers(labels_of(treebank), self.classes)[trees.order].astype(np.uint32)
-        rule: UpdateRule = settings["rule"]
-        adapts = any(stage.step == "ada" for stage in rule.stages)
-        costs = MARGIN * (1.0 - np.eye(len(self.classes))) if adapts else NO_COSTS
-        problem = chain._replace(y=gold, costs=costs)
+        problem = chain._replace(y=gold)
         longest = int(np.diff(problem.offsets).max())
         return Training(
             problem,
@@ -94,7 +92,7 @@ class Labeller:
             kind="labels",
             examples=len(problem.offsets) - 1,
             dev=None if dev is None else DevLabels(self, dev),
-            average_power=power_of(None, rule),
+            for_rule=partial(for_rule, len(self.classes)),
             **settings,
         )
 
@@ -227,6 +225,13 @@ class Trees(NamedTuple):
 
         in_shares(fill, len(self.offsets) - 1, n_jobs)
         return out
+
+
+def for_rule(labels: int, problem: AttributeChain, rule: UpdateRule) -> tuple[AttributeChain, float]:
+    """Return the problem with the margin of a rule, and the rule's power of averaging."""
+    adapts = any(stage.step == "ada" for stage in rule.stages)
+    costs = MARGIN * (1.0 - np.eye(labels)) if adapts else NO_COSTS
+    return problem._replace(costs=costs), power_of(None, rule)
 
 
 class DevLabels:

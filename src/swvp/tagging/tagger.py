@@ -20,7 +20,7 @@ from swvp.features.templates import PRESETS, parse_templates
 from swvp.learning.perceptron import check_structure, generator
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.learning.voting import Hypotheses
-from swvp.structures.chain.attributes import NO_COSTS, NO_IMPORTANCE, AttributeChain
+from swvp.structures.chain.attributes import NO_IMPORTANCE, AttributeChain
 from swvp.structures.chain.search import SearchChain
 from swvp.tagging.corpus import (
     Corpus,
@@ -56,13 +56,14 @@ from swvp.tagging.persistence import load_tagger, save_tagger
 from swvp.training.observer import EpochCallback
 from swvp.training.options import TrainingOptions, in_shares, lines_of, not_fitted
 from swvp.training.session import Session, check_resumable
-from swvp.training.training import SUMS, Training, Watch, Weights, weight_names
+from swvp.training.training import SUMS, Training, Watch, Weights, as_given, weight_names
 from swvp.types import Floats
 
 __all__ = ["Tagger"]
 
-DEFAULT_RULE = "softmax"
-"""The default rule of first order and exact search, chosen on dev sets of chunking, named entities and tags."""
+DEFAULT_RULE, SWVP_RULE = "softmax", "a-wm:segments:sqrt"
+"""The default rule, chosen on dev sets of chunking, named entities and tags; and that of a beam, of second order, and
+of users who give parts of a rule."""
 SOFTMAX_MARGIN, ADAPTIVE_MARGIN = 5.0, 8.0
 """The default margins of the rule `softmax` and of other rules with the step `ada`, chosen on dev sets."""
 MOST_HASHED = 2**32 - 1
@@ -289,7 +290,8 @@ class Tagger(TrainingOptions, TaggerInspection):
 
     def _default_rule(self) -> str:
         plain = self.decoder == "viterbi" and self.order == 1
-        return DEFAULT_RULE if plain else "a-wm:segments:sqrt"
+        parts = (self.substructures, self.gamma, self.approach, self.step)
+        return DEFAULT_RULE if plain and all(part is None for part in parts) else SWVP_RULE
 
     def use_layout(self, layout: Layout) -> None:
         """Learn from files with these columns: they are saved with the model, which then reads such files."""
@@ -331,8 +333,7 @@ class Tagger(TrainingOptions, TaggerInspection):
         for name in ("coef_", "transitions_", "triples_"):  # old weights do not fit the new attributes
             self.__dict__.pop(name, None)
         self.classes_, self.barrier_ = names, bars
-        costs = costs_of(self._margin(rule), self.cost, names) if decoder.plain else NO_COSTS
-        chain = self._fit_encoder(corpus, extend)._replace(y=gold, costs=costs, importance=importance)
+        chain = self._fit_encoder(corpus, extend)._replace(y=gold, importance=importance)
         problem = decoder.problem(chain)
         longest = int(np.diff(corpus.offsets).max())
         model = decoder.extended_model(weights, len(known), self.n_attributes_, longest)
@@ -340,7 +341,7 @@ class Tagger(TrainingOptions, TaggerInspection):
             "kind": "tagger",
             "examples": len(corpus.offsets) - 1,
             "average": self.average,
-            "average_power": self._average_power(rule),
+            "for_rule": as_given if self.rule == "crf" else self._for_rule,
             "orders": generator(self.random_state),
             "dev": None if dev is None else self._development(dev),
         }
@@ -357,6 +358,12 @@ class Tagger(TrainingOptions, TaggerInspection):
         rounds = training.best_epoch * training.examples
         self.hypotheses_ = None if training.recorder is None else training.recorder.hypotheses().until(rounds)
         return self
+
+    def _for_rule(self, problem: Any, rule: UpdateRule) -> tuple[Any, float]:
+        """The problem with the margin of a rule, and the rule's power of averaging."""
+        if isinstance(problem, AttributeChain):
+            problem = problem._replace(costs=costs_of(self._margin(rule), self.cost, self.classes_))
+        return problem, self._average_power(rule)
 
     def _margin(self, rule: UpdateRule) -> float:
         """The margin: the given one, or that of the rule, 0 unless its step is `ada`."""

@@ -41,6 +41,7 @@ __all__ = [
     "Training",
     "Watch",
     "Weights",
+    "as_given",
     "ignore",
     "remove_checkpoint",
     "resume",
@@ -84,6 +85,15 @@ class Progress(NamedTuple):
 Watch = Callable[[Progress], object]
 
 
+ForRule = Callable[[Any, UpdateRule], tuple[Any, float]]
+"""A function of a problem and a rule: the problem with the margin of that rule, and the rule's power of averaging."""
+
+
+def as_given(problem: Any, rule: UpdateRule) -> tuple[Any, float]:
+    """The problem as it is, and the mean of all weights."""
+    return problem, 1.0
+
+
 def ignore(progress: Progress) -> None:
     """Do nothing after an epoch."""
 
@@ -92,7 +102,8 @@ class Training:
     """Epochs over one problem with one rule; the weights are those of the best epoch on `dev`, or of the last one.
 
     `model` is a NamedTuple with its weights and their averaging sums in the fields that `SUMS` names. `kind` says what
-    is trained, for checkpoints: "tagger". A `recorder` collects the weight vectors, for a vote.
+    is trained, for checkpoints: "tagger". `for_rule` adjusts the problem to a rule. A `recorder` collects the weight
+    vectors, for a vote.
     """
 
     resumable = True
@@ -110,15 +121,15 @@ class Training:
         examples: int,
         average: bool,
         orders: np.random.Generator,
-        average_power: float = 1.0,
+        for_rule: ForRule = as_given,
         dev: Development | None = None,
         recorder: Recorder | None = None,
         resumable: bool = True,
     ):
-        self.problem, self.model, self.rule, self.kind = problem, model, rule, kind
+        self.problem, self.model, self.kind = problem, model, kind
         self.examples, self.average, self.orders, self.dev = examples, average, orders, dev
-        self.average_power = float(average_power)
-        self.squares = new_squares(rule, model)
+        self.for_rule = for_rule
+        self.use_rule(rule)
         self.recorder = recorder
         # a checkpoint does not hold the vectors of a vote
         self.resumable = resumable and type(self).resumable and recorder is None
@@ -132,6 +143,12 @@ class Training:
     def best_epoch(self) -> int:
         """The number of the epoch whose weights are used, from 1."""
         return int(np.argmax(self.scores)) + 1 if self.scores else len(self.history)
+
+    def use_rule(self, rule: UpdateRule) -> None:
+        """Train with this rule from now on, with its margin and its power of averaging."""
+        self.rule = rule
+        self.problem, self.average_power = self.for_rule(self.problem, rule)
+        self.squares = new_squares(rule, self.model)
 
     def finished(self, epochs: int, patience: int | None) -> bool:
         """Whether training is over: all epochs done, one without a mistake, or `patience` without a better score."""
@@ -257,10 +274,13 @@ def stamp(training: Training, options: dict[str, Any], *data: Data) -> dict[str,
 
 
 def arrays_of(problem: Any) -> list[NDArray[Any]]:
-    """All arrays of a problem, also those in nested tuples."""
+    """All arrays of a problem, also those in nested tuples, except costs, which follow from options."""
     if isinstance(problem, np.ndarray):
         return [problem]
-    return [array for part in problem for array in arrays_of(part)] if isinstance(problem, tuple) else []
+    if not isinstance(problem, tuple):
+        return []
+    names = getattr(problem, "_fields", range(len(problem)))
+    return [array for name, part in zip(names, problem, strict=True) if name != "costs" for array in arrays_of(part)]
 
 
 def checkpoint_kind(training: Training) -> str:
