@@ -296,6 +296,7 @@ def save_checkpoint(path: Path, training: Training, stamped: dict[str, Any]) -> 
         "orders": training.orders.bit_generator.state,
         "history": [epoch.as_dict() for epoch in training.history],
         "scores": training.scores,
+        "adapts": len(training.squares) > 0,
     }
     arrays: dict[str, NDArray[Any]] = {}
     for name in weight_names(training.model):
@@ -312,7 +313,7 @@ def array_names(training: Training, meta: dict[str, Any]) -> set[str]:
     """The arrays of a checkpoint: weights and their sums, and the weights of the best epoch if epochs are scored."""
     names = weight_names(training.model)
     parts = [part for name in names for part in (name, SUMS[name], *([f"best {name}"] if meta["scores"] else []))]
-    parts += [SQUARES] if len(training.squares) else []
+    parts += [SQUARES] if meta["adapts"] else []
     return {array for part in parts for array in sparse_names(part)}
 
 
