@@ -153,10 +153,14 @@ def test_trees_that_cannot_be_reached_are_counted(fine):
     Path("train.conllu").write_text(crossing + roots + GOOD)
     _, err = fine(*TRAIN, "--projective")
     assert "training: 42 sentences" in err
-    assert "note: 1 training trees are not projective: a projective parser cannot reach them" in err
+    assert "note: 1 training trees are not projective, predictions are\n" in err
     assert "note: 1 training trees have several roots, predictions have one" in err
     _, err = fine(*TRAIN, "--several-roots", "--no-prune")
+    assert "note: 1 training trees are not projective, predictions are (--non-projective allows crossing arcs)\n" in err
+    assert DependencyParser.load("model").projective_
+    _, err = fine(*TRAIN, "--several-roots", "--no-prune", "--non-projective")
     assert "note" not in err
+    assert not DependencyParser.load("model").projective_
     assert "pruning" not in err
     assert DependencyParser.load("model").one_root is False
 
@@ -345,7 +349,7 @@ def test_inspect_tells_what_a_parser_is(trained, fine):
     out, err = fine("inspect", "model")
     facts = dict(line.split(maxsplit=1) for line in out.decode().splitlines())
     assert err == ""
-    assert facts["trees"] == "of any kind, first order (arcs), one root"
+    assert facts["trees"] == "projective, first order (arcs), one root"
     assert facts["weights"].startswith("16,384, features share weights by hashing, non-zero: ")
     assert facts["rule"] == "a-uniform:mira, margin 1.0"
     assert facts["labels"] == "6: amod, det, nsubj, obj, punct, root"
@@ -353,10 +357,10 @@ def test_inspect_tells_what_a_parser_is(trained, fine):
     assert facts["templates"].startswith(f"{len(PRESETS['first-order'])}: bias; ")
     assert "pairs of tags" in facts["pruning"]
     assert facts["temperature"] == "1"
-    trained(GOOD, "--no-labels", "--no-prune", "--projective")
+    trained(GOOD, "--no-labels", "--no-prune", "--non-projective")
     facts = dict(line.split(maxsplit=1) for line in fine("inspect", "model")[0].decode().splitlines())
     assert (facts["labels"], facts["pruning"]) == ("not learnt", "none")
-    assert facts["trees"] == "projective, first order (arcs), one root"
+    assert facts["trees"] == "of any kind, first order (arcs), one root"
 
 
 def test_inspect_explains_a_sentence(trained, fine, refused):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from swvp.errors import InputError
+from swvp.errors import InputError, escaped
 from swvp.io.files import read_bytes, write_whole
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def text_of(study: Study, summaries: Any) -> str:
 
     file = io.StringIO()
     study.print_tables(Console(file=file, width=WIDTH, markup=False, highlight=False), summaries)
-    return file.getvalue()
+    return escaped(file.getvalue(), keep="\n")
 
 
 def load_results(path: str | Path) -> Results:
