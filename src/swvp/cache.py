@@ -16,13 +16,17 @@ file is compiled again, and without a cache each process compiles for itself, wi
 from __future__ import annotations
 
 import contextlib
+import functools
 import glob
 import hashlib
+import importlib
 import os
 import pickle
 import stat
 import sys
 import tempfile
+import threading
+import types
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -95,10 +99,11 @@ class KernelCache(FunctionCache):
         self._cache_file: Any = CodeFile(path, f"python {sys.version_info[:2]} numba {numba.__version__} {stamp}")
         self._kernel = f"{function.__module__}.{function.__qualname__}".removeprefix("swvp.")
 
-    def load_overload(self, types: Any, target_context: Any) -> Any:
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled function for these argument types, or None if it has to be compiled."""
+        load_arrays_of_numba()
         try:
-            loaded = super().load_overload(types, target_context)
+            loaded = super().load_overload(signature, target_context)
         except Exception:  # for instance, a class that the pickle names does not exist any more
             self._cache_file.flush()
             loaded = None
@@ -108,10 +113,31 @@ class KernelCache(FunctionCache):
             report_load(self._kernel)
         return loaded
 
-    def save_overload(self, types: Any, compiled: Any) -> None:
+    def save_overload(self, signature: Any, compiled: Any) -> None:
         """Write the machine code for these argument types, which Numba has just compiled."""
         report_end(self._kernel)
-        super().save_overload(types, compiled)
+        super().save_overload(signature, compiled)
+
+
+@functools.cache
+def load_arrays_of_numba() -> None:
+    """Import Numba's array functions without SciPy's linear algebra.
+
+    Numba imports it only to see whether there is a BLAS, which takes as long as the rest of Numba. SciPy is installed
+    with swvp, so there is one. A placeholder answers that question and is gone afterwards; a kernel that multiplies
+    matrices imports the real module. With other threads, which might need it just then, Numba imports as usual.
+    """
+    name = "scipy.linalg.cython_blas"
+    if name in sys.modules or threading.active_count() > 1:
+        return
+    placeholder = sys.modules[name] = types.ModuleType(name)
+    try:
+        importlib.import_module("numba.np.arraymath")
+    except ImportError:  # another version of Numba, with other modules: it imports what it needs
+        pass
+    finally:
+        if sys.modules.get(name) is placeholder:
+            del sys.modules[name]
 
 
 class CodeFile:
