@@ -238,3 +238,22 @@ def test_a_full_disk_is_no_reason_to_fail(sources, tmp_path):
     assert done.stdout == "42\n"
     assert f"{tmp_path / 'cache'}: No space left on device" in done.stderr
     assert [path for path in Path(tmp_path / "cache").rglob("*") if path.is_file()] == []
+
+
+START = """
+import sys
+from kernels import double
+print(double(21))
+print("scipy.linalg" in sys.modules, "scipy.linalg.cython_blas" in sys.modules)
+import numba, numpy as np
+print(numba.njit(lambda a: np.dot(a, a))(np.eye(3)).sum())
+print(hasattr(sys.modules["scipy.linalg.cython_blas"], "__pyx_capi__"))
+"""
+
+
+@pytest.mark.slow
+def test_a_kernel_starts_without_linear_algebra_which_other_kernels_can_still_use(sources, compiled):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(compiled)}
+    environment["PYTHONPATH"] = os.pathsep.join([str(sources), *sys.path])
+    done = subprocess.run([sys.executable, "-c", START], capture_output=True, env=environment, text=True, check=True)
+    assert done.stdout.splitlines() == ["42", "False False", "3.0", "True"]

@@ -16,13 +16,17 @@ file is compiled again, and without a cache each process compiles for itself, wi
 from __future__ import annotations
 
 import contextlib
+import functools
 import glob
 import hashlib
+import importlib
 import os
 import pickle
 import stat
 import sys
 import tempfile
+import threading
+import types
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -34,22 +38,29 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLoca
 from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
 
-__all__ = ["KernelCache", "is_on_disk"]
+from swvp.compile_events import report_end, report_load, report_start
+
+__all__ = ["KernelCache", "cache_folder", "cache_problem"]
 
 MAGIC = b"SWVPCODE"
 HEAD = len(MAGIC) + hashlib.sha256().digest_size
 
 
-class CacheFolder(_CacheLocator):
-    """The folder for kernels of one folder of sources: in NUMBA_CACHE_DIR or, if it is not set, the user's cache.
+def cache_folder() -> str:
+    """Return NUMBA_CACHE_DIR or, if it is not set, the user's cache folder.
 
     The user's cache is $XDG_CACHE_HOME/swvp or ~/.cache/swvp on Linux. It is never next to the sources, because an
     installed package may be shared by users who do not trust each other.
     """
+    root: str = getattr(config, "CACHE_DIR", "") or AppDirs(appname="swvp", appauthor=False).user_cache_dir
+    return os.path.abspath(root)
+
+
+class CacheFolder(_CacheLocator):
+    """The folder for kernels of one folder of sources, in `cache_folder`."""
 
     def __init__(self, source: str, line: int):
-        root: str = getattr(config, "CACHE_DIR", "") or AppDirs(appname="swvp", appauthor=False).user_cache_dir
-        self.path = os.path.join(os.path.abspath(root), self.get_suitable_cache_subpath(source))
+        self.path = os.path.join(cache_folder(), self.get_suitable_cache_subpath(source))
         self.line = line
 
     def get_cache_path(self) -> str:
@@ -86,14 +97,47 @@ class KernelCache(FunctionCache):
         super().__init__(function)
         path = Path(self._cache_path) / f"{self._impl.filename_base}.code"
         self._cache_file: Any = CodeFile(path, f"python {sys.version_info[:2]} numba {numba.__version__} {stamp}")
+        self._kernel = f"{function.__module__}.{function.__qualname__}".removeprefix("swvp.")
 
-    def load_overload(self, types: Any, target_context: Any) -> Any:
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled function for these argument types, or None if it has to be compiled."""
+        load_arrays_of_numba()
         try:
-            return super().load_overload(types, target_context)
+            loaded = super().load_overload(signature, target_context)
         except Exception:  # for instance, a class that the pickle names does not exist any more
             self._cache_file.flush()
-            return None
+            loaded = None
+        if loaded is None:  # Numba compiles now
+            report_start(self._kernel)
+        else:
+            report_load(self._kernel)
+        return loaded
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Write the machine code for these argument types, which Numba has just compiled."""
+        report_end(self._kernel)
+        super().save_overload(signature, compiled)
+
+
+@functools.cache
+def load_arrays_of_numba() -> None:
+    """Import Numba's array functions without SciPy's linear algebra.
+
+    Numba imports it only to see whether there is a BLAS, which takes as long as the rest of Numba. SciPy is installed
+    with swvp, so there is one. A placeholder answers that question and is gone afterwards; a kernel that multiplies
+    matrices imports the real module. With other threads, which might need it just then, Numba imports as usual.
+    """
+    name = "scipy.linalg.cython_blas"
+    if name in sys.modules or threading.active_count() > 1:
+        return
+    placeholder = sys.modules[name] = types.ModuleType(name)
+    try:
+        importlib.import_module("numba.np.arraymath")
+    except ImportError:  # another version of Numba, with other modules: it imports what it needs
+        pass
+    finally:
+        if sys.modules.get(name) is placeholder:
+            del sys.modules[name]
 
 
 class CodeFile:
@@ -154,14 +198,6 @@ class CodeFile:
         return entries
 
 
-def is_on_disk(compiled: Any) -> bool:
-    """Whether the machine code of a kernel is in the cache, perhaps for other types or for an older source."""
-    try:
-        return Path(compiled._cache._cache_file.path).exists()
-    except AttributeError:  # not compiled, or without a cache
-        return False
-
-
 class DistrustedError(OSError):
     """A file or folder of the cache that somebody else could have changed."""
 
@@ -218,14 +254,33 @@ def write_private(path: Path, content: bytes) -> None:
         raise
 
 
-warned: list[str] = []
+problems: list[str] = []
+"""Why machine code could not be cached: the first problem of the process."""
+
+
+def cache_problem() -> str | None:
+    """Return why machine code cannot be cached; None if it can, as far as is known before it is tried."""
+    if not problems:
+        root = Path(cache_folder())
+        try:
+            create_private(root)
+            with tempfile.TemporaryDirectory(dir=root) as folder:
+                check_private(Path(folder))
+                write_private(Path(folder, "probe"), bytes(100_000))
+        except OSError as error:
+            return problem_of(error, root)
+    return problems[0] if problems else None
+
+
+def problem_of(error: OSError, root: Path) -> str:
+    return str(error) if isinstance(error, DistrustedError) else f"{root}: {error.strerror or error}"
 
 
 def warn_once(error: OSError, root: Path) -> None:
     """Warn about the first problem of the process only; other files would give the same warning."""
-    if not warned:
-        what = str(error) if isinstance(error, DistrustedError) else f"{root}: {error.strerror or error}"
-        warned.append(what)
+    if not problems:
+        what = problem_of(error, root)
+        problems.append(what)
         warnings.warn(
             f"machine code cannot be cached, each start compiles again: {what}; set NUMBA_CACHE_DIR to another folder",
             RuntimeWarning,

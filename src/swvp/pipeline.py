@@ -1,9 +1,13 @@
-"""Prediction on files: one model, or several of which each reads what the one before it wrote."""
+"""Prediction on files: one model, or several of which each reads what the one before it wrote.
+
+The modules of parsers are imported only if a model is a parser: a tagger should start fast.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,12 +17,12 @@ from swvp.io.files import format_of, read_bytes
 from swvp.io.table import Table, is_conllu, table_of
 from swvp.io.tree_checks import EMPTY
 from swvp.io.treebank import WITHOUT_HEADS, Treebank, treebank_of_table, write_trees
-from swvp.parsing import persistence as parsers
-from swvp.parsing.parser import Parser
-from swvp.structures.tree.decoding.dual_decomposition import LONG
 from swvp.tagging import persistence as taggers
 from swvp.tagging.files import check_not_prose, layout_for_predicting, read_corpus, write_labels
 from swvp.tagging.tagger import Tagger
+
+if TYPE_CHECKING:
+    from swvp.parsing.parser import Parser
 
 __all__ = ["lacks_tags", "load_model", "load_models", "parse", "predict_file", "read_words"]
 
@@ -51,13 +55,13 @@ def predict_file(
     note : function
         Is called with remarks on the file.
     """
-    has_parser = any(isinstance(model, Parser) for model in models)
+    has_parser = not all(isinstance(model, Tagger) for model in models)
     content, as_conllu = read_bytes(source), conllu or is_conllu(source)
     first = models[0]
     if has_parser or (isinstance(first, Tagger) and layout_for_predicting(first).conllu):
         content, as_conllu = with_ten_columns(source, content, encoding), True
     for model in models:
-        if isinstance(model, Parser):
+        if not isinstance(model, Tagger):
             table = table_of(source, content, encoding=encoding, conllu=True, widths=WITHOUT_HEADS)
             content = parse(model, table, note)
             continue
@@ -74,7 +78,7 @@ def predict_file(
 def load_models(paths: Sequence[Path], n_jobs: int = 1) -> list[Tagger | Parser]:
     """Load models that are used one after the other, with this number of threads."""
     models = [load_model(path) for path in paths]
-    has_parser = any(isinstance(model, Parser) for model in models)
+    has_parser = not all(isinstance(model, Tagger) for model in models)
     for path, model in zip(paths, models, strict=True):
         if has_parser and isinstance(model, Tagger) and not layout_for_predicting(model).conllu:
             raise InputError(
@@ -89,6 +93,9 @@ def load_model(path: Path) -> Tagger | Parser:
     kind = kind_of(path)
     if kind == taggers.KIND:
         return Tagger.load(path)
+    from swvp.parsing import persistence as parsers
+    from swvp.parsing.parser import Parser
+
     if kind == parsers.KIND:
         return Parser.load(path)
     raise InputError(f"{path}: a model of the kind '{kind}', which cannot predict")
@@ -140,6 +147,8 @@ def missing_columns_note(parser: Parser, treebank: Treebank) -> str | None:
 
 def long_sentences_note(parser: Parser, treebank: Treebank) -> str | None:
     """How many sentences are so long that the search for the best tree is bounded."""
+    from swvp.structures.tree.decoding.dual_decomposition import LONG
+
     long = int(np.count_nonzero(np.diff(treebank.offsets) > LONG))
     if not long or not parser.search_is_bounded:
         return None

@@ -13,7 +13,8 @@ from typing import Annotated
 import typer
 
 from swvp._version import __version__
-from swvp.cli import evaluate, experiment, inspect, predict, train
+from swvp.cli import evaluate, experiment, inspect, predict, train, warmup
+from swvp.cli.compiling import watch_compiler
 from swvp.cli.options import Command
 from swvp.cli.terminal import guard_streams, print_message
 from swvp.errors import InputError
@@ -32,6 +33,7 @@ app.command(epilog=predict.EXAMPLES, cls=Command)(predict.predict)
 app.command(epilog=evaluate.EXAMPLES, cls=Command)(evaluate.evaluate)
 app.command(epilog=inspect.EXAMPLES, cls=Command)(inspect.inspect)
 app.add_typer(experiment.app, name="experiment")
+app.command(epilog=warmup.EXAMPLES, cls=Command)(warmup.warmup)
 
 
 def show_version(asked: bool) -> None:
@@ -60,7 +62,8 @@ def main() -> None:
     warnings.showwarning = show_warning  # type: ignore[assignment]
     try:
         try:
-            app()
+            with watch_compiler():
+                app()
         finally:
             sys.stdout.flush()
     except InputError as error:

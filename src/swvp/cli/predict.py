@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from swvp.cli.compiling import expect_kernels
 from swvp.cli.options import MAX_BYTES, Encoding, LoadExtensions, MaxBytes, NotProse, load_python
 from swvp.cli.terminal import print_message
 from swvp.errors import InputError
@@ -66,6 +67,8 @@ def predict(
     if load is not None:
         load_python(load)
     loaded = load_models(models or [Path(files[0])], jobs)
+    if len(loaded) == 1:
+        expect_kernels(f"predict {type(loaded[0]).__name__.lower()}{' --order 2' if loaded[0].order == 2 else ''}")
     content = predict_file(
         loaded, files[-1], encoding=encoding, conllu=conllu, check_prose=not not_prose, note=print_message
     )

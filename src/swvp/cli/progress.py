@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as ProgressBar
 from rich.table import Table
 
+from swvp.cli.compiling import show_in
 from swvp.cli.terminal import new_console
 from swvp.training.observer import Observer, Start, TuningStart
 from swvp.training.training import Progress, Training
@@ -34,19 +35,27 @@ class Watch:
             transient=True,
             disable=not console.is_terminal,
         )
-        self.task = self.bar.add_task("starting (the first run also compiles)", total=None)
+        self.task = self.bar.add_task("starting", total=None)
+        self.description = "starting"
 
     def __enter__(self) -> Watch:
         self.bar.start()
+        if self.console.is_terminal:
+            show_in(self.show_compiling)
         return self
 
     def __exit__(self, *_: object) -> None:
+        show_in(None)
         self.bar.stop()
+
+    def show_compiling(self, text: str) -> None:
+        """Show what is compiled instead of the name of the task, or the name again."""
+        self.bar.update(self.task, description=text or self.description)
 
     def show(self, done: int, total: int) -> None:
         """Show how many trainings are finished."""
-        task = "writing the report" if done == total else "training" if done else None
-        self.bar.update(self.task, completed=done, total=total, description=task)
+        self.description = "writing the report" if done == total else "training" if done else "starting"
+        self.bar.update(self.task, completed=done, total=total, description=self.description)
         if not self.console.is_terminal and self.next_line <= done / total < 1:
             self.console.print(f"{done:,} of {total:,} trainings done")
             self.next_line = done / total + 0.1
@@ -68,8 +77,6 @@ class TrainingOutput(Observer):
             self.console.print(start.stage)
         if start.resumed_from is not None:
             self.console.print(f"resuming after epoch {len(start.training.history)}, from {start.resumed_from}")
-        if start.compiles:
-            self.console.print("the first training also compiles, which takes 20 to 90 seconds; later ones do not")
         self.lines = EpochLines(self.console, start.training, start.epochs)
         if not start.finished:
             self.lines.print_headings(start.examples)

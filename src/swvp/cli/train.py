@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from swvp.cli.compiling import expect_kernels
 from swvp.cli.options import (
     MAX_BYTES,
     Command,
@@ -214,6 +215,7 @@ def tagger(given: TaggerOptions) -> None:
     from swvp.tagging.tagger import Tagger
     from swvp.tagging.train import TaggerFiles, read_features, train_tagger
 
+    expect_kernels("train tagger")
     if given.target is not None and given.column is not None:
         raise InputError("--column and --target exclude each other")
     run = run_of(given)
@@ -328,6 +330,7 @@ def parser(given: ParserOptions) -> None:
     from swvp.parsing.parser import Parser
     from swvp.parsing.train import read_features, train_parser
 
+    expect_kernels("train parser" if given.order == 1 else "train parser --order 2")
     run = run_of(given)
     settings = settings_of(given, Parser) | {
         "features": None

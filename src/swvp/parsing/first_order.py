@@ -55,7 +55,6 @@ class FirstOrderModel:
     default_rule: ClassVar[str] = "a-uniform:mira"
     default_features: ClassVar[str] = "first-order"
     presets: ClassVar[Mapping[str, Sequence[str]]] = PRESETS
-    prediction_kernel: ClassVar[Any] = staticmethod(predict_all)
     uses_pruner: ClassVar[bool] = False
     searches_exactly: ClassVar[bool] = True
 

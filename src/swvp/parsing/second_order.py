@@ -74,7 +74,6 @@ class SecondOrderModel:
     """Parts have several arcs, so wrong heads that are connected are changed together."""
     default_features: ClassVar[str] = "second-order"
     presets: ClassVar[Mapping[str, Sequence[str]]] = PRESETS | PART_PRESETS
-    prediction_kernel: ClassVar[Any] = staticmethod(predict_parts)
     uses_pruner: ClassVar[bool] = True
     searches_exactly: ClassVar[bool] = False
 

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from swvp.cache import is_on_disk
 from swvp.features.templates import read_templates
 from swvp.io.treebank import Treebank, read_treebank
 from swvp.parsing.options import candidates, has_one_root, is_projective, margin_note
 from swvp.parsing.parser import Parser, stage_of
-from swvp.parsing.tree_model import Pruner, TreeModel
+from swvp.parsing.tree_model import TreeModel
 from swvp.training.observer import Observer
 from swvp.training.options import best_epoch_text, unseen_labels
 from swvp.training.session import Run, Session
@@ -39,10 +38,7 @@ def train_parser(run: Run, parser: Parser, observers: Sequence[Observer] = (), *
         if dev is not None:
             session.note(size_note("dev", dev))
         if parser.model_class.uses_pruner and parser.prune:
-            compiles = (
-                "" if is_on_disk(Pruner.kernel) else "; the first time it also compiles, which takes 20 to 60 seconds"
-            )
-            session.note(f"training the pruner{compiles}")
+            session.note("training the pruner")
         others = parser.new_others()
         training = parser.start(treebank, dev)
         if parser.prune:
@@ -54,7 +50,7 @@ def train_parser(run: Run, parser: Parser, observers: Sequence[Observer] = (), *
         if run.tune:
             training = session.tune(parser, training, tried, jobs=run.threads, stage=stage)
         else:
-            session.train(parser, training, data, stage=stage, kernel=parser.model_class.prediction_kernel)
+            session.train(parser, training, data, stage=stage)
         parser.finish(training)
         if not parser.model_class.searches_exactly and dev is not None:
             session.note(f"dev: {100 * parser.certified(dev):.1f} % of the trees are certainly the best ones")

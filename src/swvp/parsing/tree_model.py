@@ -100,7 +100,6 @@ class TreeModel(Protocol):
     default_features: ClassVar[str]
     presets: ClassVar[Mapping[str, Sequence[str]]]
     """The presets of templates by name."""
-    prediction_kernel: ClassVar[Any]
     uses_pruner: ClassVar[bool]
     """Whether pruning needs a trained `Pruner`."""
     searches_exactly: ClassVar[bool]
@@ -228,8 +227,6 @@ class Pruner:
 
     ARRAYS = frozenset(sparse_names("weights"))
     """The names of its arrays in a model file."""
-
-    kernel = staticmethod(learn)
 
     w: Floats
     squares: Floats | None = None  # sums of squared gradients; not in model files

@@ -31,8 +31,6 @@ class Start:
     """The checkpoint that the training resumes from."""
     finished: bool
     """Whether no epoch is left to run."""
-    compiles: bool
-    """Whether the first epoch has to compile its kernels, which takes a while."""
 
 
 @dataclass(frozen=True)

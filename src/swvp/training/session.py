@@ -26,11 +26,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, Protocol, Self
 
-from swvp.cache import is_on_disk
 from swvp.errors import InputError
 from swvp.io.files import cannot_write, exclusive, is_special, remove_leftovers
 from swvp.io.table import check_encoding
-from swvp.learning.perceptron import sweep
 from swvp.learning.rule import UpdateRule
 from swvp.training.observer import Observer, Start, TrainingLog, TuningStart
 from swvp.training.options import available_cores
@@ -126,7 +124,6 @@ class Session:
         *,
         stage: str = "",
         examples: str = "sentences",
-        kernel: Any = sweep,
     ) -> None:
         """Run a training to its end, from its checkpoint if there is one.
 
@@ -142,8 +139,6 @@ class Session:
             Name of this training if the model has several.
         examples : str
             What the examples are called in reports.
-        kernel : compiled function
-            If it is in the compile cache, there is nothing to compile.
         """
         epochs, patience = learner.epochs, learner.patience
         path, stamped, resumed = None, {}, False
@@ -152,11 +147,8 @@ class Session:
             stamped = stamp(training, self._stamped_options(learner), *data) if training.resumable else {}
             resumed = self._resume(path, training, stamped, epochs)
         finished = training.finished(epochs, patience)
-        compiles = not is_on_disk(kernel)
         for observer in self.observers:
-            observer.on_start(
-                Start(training, stage, epochs, examples, path if resumed else None, finished, compiles and not finished)
-            )
+            observer.on_start(Start(training, stage, epochs, examples, path if resumed else None, finished))
         saved = time.monotonic()
 
         def save() -> None:
