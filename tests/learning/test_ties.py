@@ -9,7 +9,7 @@ from helpers.slow import in_plain_python, slow_except
 from swvp.estimators import StructuredPerceptron
 from swvp.learning.epoch import COUNTS
 from swvp.learning.gamma import round_gamma
-from swvp.learning.perceptron import run_epochs, sweep_of
+from swvp.learning.perceptron import new_squares, run_epochs, sweep_of
 from swvp.learning.rule import as_rule
 from swvp.learning.substructures import MOST_SETS
 from swvp.structures import operations
@@ -43,12 +43,13 @@ class Follower:
 def train_in_step(problem, model, follower, X, Y, rule, epochs=3):
     """One example after the other with the kernels, then with the definition; both models, and what was counted."""
     generic, plain_model = PythonProblem(follower, X, Y), PythonModel(np.zeros(len(follower.plain.numbers)))
-    runs = [(*sweep_of(rule, p), p, m, np.zeros(1)) for p, m in ((problem, model), (generic, plain_model))]
+    sides = (problem, model), (generic, plain_model)
+    runs = [(*sweep_of(rule, p, new_squares(rule, m)), p, m, np.zeros(1)) for p, m in sides]
     counts = np.zeros((2, len(COUNTS)), np.int64)
     for clock in range(epochs * len(X)):
         i = clock % len(X)
         for which, (run, given, examples, learnt, largest) in enumerate(runs):
-            assert run(examples, learnt, given, np.array([i]), clock, largest, counts[which]) == 1
+            assert run(examples, learnt, given, np.array([i]), clock, 1.0, largest, counts[which]) == 1
             follower.said = tuple(model.predicted[: len(X[i])].tolist())
     assert counts[0].tolist() == counts[1].tolist()
     return plain_model, counts[0]
