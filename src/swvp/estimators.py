@@ -252,6 +252,10 @@ class SequenceTagger(Tagger, BaseEstimator):  # type: ignore[misc]
     hashed : int, optional
         The hash size: attributes are hashed to this number of values, and those with the same value share their
         weights. It bounds the memory. By default attributes are not hashed.
+    clusters : int or dict, optional
+        Word clusters, for the function ``cluster`` of templates: their number, to learn them from the training data, or
+        what `swvp.features.learn_clusters` learnt from other text. If no template uses them, templates of the clusters
+        of the word and its neighbours are added. A model file holds the clusters, but not this option if it is a dict.
     l2 : float, default 1.0
         With rule "crf", the strength of L2 regularisation: the factor of ‖w‖²/2 in the objective.
     patience : int, optional

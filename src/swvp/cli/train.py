@@ -138,6 +138,21 @@ class TaggerColumns(FileOptions):
         int | None,
         of_features(help="Hash size: the number of values that attributes are hashed to.", show_default="no hashing"),
     ] = None
+    clusters: Annotated[
+        int | None,
+        of_features(
+            metavar="N",
+            help="Learn N word clusters from the training file; the features use them.",
+            show_default="none; with --cluster-text: 256",
+        ),
+    ] = None
+    cluster_text: Annotated[
+        str | None,
+        of_features(
+            metavar="FILE",
+            help="Learn word clusters from this text too: a sentence on each line, CoNLL-U or a column file.",
+        ),
+    ] = None
     constraint: Annotated[
         str,
         of_features(
@@ -225,6 +240,7 @@ def tagger(given: TaggerOptions) -> None:
         templates=given.features,
         conllu=given.conllu or None,
         check_prose=given.column is None and not given.not_prose,
+        cluster_text=given.cluster_text,
     )
     settings = settings_of(given, Tagger) | {
         "features": read_features(given.features),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from swvp._names import lazy_names
 
 if TYPE_CHECKING:
+    from swvp.features.clusters import learn_clusters as learn_clusters
     from swvp.features.parser_templates import parse_arc_templates as parse_arc_templates
     from swvp.features.parser_templates import parse_label_templates as parse_label_templates
     from swvp.features.parser_templates import parse_part_templates as parse_part_templates
@@ -22,6 +23,7 @@ __all__, __getattr__, __dir__ = lazy_names(
     {
         "FUNCTIONS": "swvp.features.templates",
         "PRESETS": "swvp.features.templates",
+        "learn_clusters": "swvp.features.clusters",
         "parse_arc_templates": "swvp.features.parser_templates",
         "parse_label_templates": "swvp.features.parser_templates",
         "parse_part_templates": "swvp.features.parser_templates",

@@ -9,7 +9,7 @@ many attributes instead, and keys are not stored. The kernels that make, number 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from swvp.compiled import inlined, kernel
 from swvp.errors import InputError
-from swvp.features.templates import FUNCTIONS, Template
+from swvp.features.clusters import CLUSTERS, cluster_ids
+from swvp.features.templates import FUNCTIONS, Slot, Template
 from swvp.types import Ids, Int32s, Ints
 
 __all__ = ["Columns", "TemplateEncoder", "build", "collect", "look_up", "rekey"]
@@ -216,15 +217,30 @@ def learn_tags(columns: Columns, column: str, names: Sequence[str], labels: NDAr
     return {strings[word]: "|".join(name for _, name in sorted(pairs)) for word, pairs in tags_of.items()}
 
 
+def clusters_of(columns: Columns, column: str, given: int | Mapping[str, str]) -> Lexicon:
+    """The cluster of each word of a column: the given paths, or that many clusters learnt from the column."""
+    if isinstance(given, Mapping):
+        return dict(given)
+    at = columns.names.index(column)
+    return cluster_ids(columns.strings[at], columns.ids[at], columns.offsets, given)
+
+
 class TemplateEncoder:
     """Attributes by templates: `fit` numbers what occurs often enough in training, `encode` looks it up.
 
-    With `hashed`, a hash size, there are that many attributes, and different keys may share one.
+    With `hashed`, a hash size, there are that many attributes, and different keys may share one. `clusters` are the
+    paths of words, or the number of clusters to learn from the words of the first `fit`.
     """
 
-    def __init__(self, templates: Sequence[Template], hashed: int | None = None):
+    def __init__(
+        self,
+        templates: Sequence[Template],
+        hashed: int | None = None,
+        clusters: int | Mapping[str, str] = CLUSTERS,
+    ):
         self.templates = list(templates)
         self.hashed = hashed
+        self.given_clusters = clusters
         self.slots = list(dict.fromkeys(atom.slot for template in templates for atom in template.atoms))
         self.reach = max((abs(atom.offset) for template in templates for atom in template.atoms), default=0)
         slot_of = {slot: k for k, slot in enumerate(self.slots)}
@@ -233,6 +249,7 @@ class TemplateEncoder:
         self.starts = np.cumsum([0, *(len(template.atoms) for template in templates)])
         self.vocabularies: list[dict[str, int]] = [{} for _ in self.slots]
         self.lexicons: dict[str, Lexicon] = {}
+        self.clusters: dict[str, Lexicon] = {}
         self.keys: Ints = np.zeros(0, np.int64)
         self._table: Ints | None = None
 
@@ -253,6 +270,11 @@ class TemplateEncoder:
         """The columns whose words have their labels of the training set as a value."""
         return list(dict.fromkeys(slot.column for slot in self.slots if FUNCTIONS[slot.function].learns_labels))
 
+    @property
+    def learns_clusters(self) -> list[str]:
+        """The columns whose words have a cluster as a value."""
+        return list(dict.fromkeys(slot.column for slot in self.slots if FUNCTIONS[slot.function].learns_clusters))
+
     def fit(
         self,
         columns: Columns,
@@ -262,9 +284,12 @@ class TemplateEncoder:
     ) -> tuple[Ids, Ints]:
         """Number the attributes that occur at least `minimum_count` times, in the order of their first occurrence.
 
-        Attributes that are known already keep their numbers, and the labels of words stay those of the first `fit`.
-        Returns the attributes of each position, as `encode`.
+        Attributes that are known already keep their numbers; the labels and clusters of words stay those of the first
+        `fit`. Returns the attributes of each position, as `encode`.
         """
+        for column in self.learns_clusters:
+            if column not in self.clusters:
+                self.clusters[column] = clusters_of(columns, column, self.given_clusters)
         for column in self.learns_tags:
             if column not in self.lexicons:
                 if labels is None:
@@ -283,12 +308,18 @@ class TemplateEncoder:
         return attributes, starts
 
     def restore(
-        self, vocabularies: Sequence[Sequence[str]], keys: Ints, lexicons: dict[str, Lexicon] | None = None
+        self,
+        vocabularies: Sequence[Sequence[str]],
+        keys: Ints,
+        lexicons: dict[str, Lexicon] | None = None,
+        clusters: dict[str, Lexicon] | None = None,
     ) -> None:
-        """Restore the result of `fit`: the strings of each slot, the keys of the attributes, the labels of words."""
-        self.lexicons = lexicons or {}
+        """Restore the result of `fit`: the strings of each slot, the keys, the labels and clusters of words."""
+        self.lexicons, self.clusters = lexicons or {}, clusters or {}
         if set(self.lexicons) != set(self.learns_tags):
             raise InputError("the labels of words do not fit the templates")
+        if set(self.clusters) != set(self.learns_clusters):
+            raise InputError("the clusters of words do not fit the templates")
         self.vocabularies = [{string: number for number, string in enumerate(strings)} for strings in vocabularies]
         self.keys = np.array(keys, np.int64)
         sizes = [len(strings) for strings in vocabularies]
@@ -319,17 +350,26 @@ class TemplateEncoder:
         result = np.empty((len(self.slots), columns.ids.shape[1]), np.int32)
         for row, slot, vocabulary in zip(result, self.slots, self.vocabularies, strict=True):
             at = columns.names.index(slot.column)
-            strings = columns.strings[at]
-            derived = [slot.value(string) for string in strings] if slot.function else strings
-            if FUNCTIONS[slot.function].learns_labels:
-                lexicon = self.lexicons[slot.column]
-                derived = [lexicon.get(string, "") for string in derived]
+            derived = self._values(slot, columns.strings[at])
             if grow:
                 of_string = [vocabulary.setdefault(string, len(vocabulary)) for string in derived]
             else:
                 of_string = [vocabulary.get(string, UNKNOWN) for string in derived]
             np.take(np.array(of_string, np.int32), columns.ids[at], out=row)
         return result
+
+    def _values(self, slot: Slot, strings: Sequence[str]) -> Sequence[str]:
+        """The values of a slot for these strings of its column."""
+        if not slot.function:
+            return strings
+        derived, function = [slot.value(string) for string in strings], FUNCTIONS[slot.function]
+        if function.learns_labels:
+            labels = self.lexicons[slot.column]
+            return [labels.get(string, "") for string in derived]
+        if function.learns_clusters:
+            paths, bits = self.clusters[slot.column], slot.number or None
+            return [paths.get(string, "")[:bits] for string in derived]
+        return derived
 
     def encode(self, columns: Columns) -> tuple[Ids, Ints]:
         """The known attributes of each position, as (attributes, starts)."""

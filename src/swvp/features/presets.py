@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from swvp.errors import InputError, unknown_name
 from swvp.features.agreement import AGREEMENT
 
-__all__ = ["ARC_PRESETS", "LABEL_TEMPLATES", "PART_PRESETS", "TAGGER_PRESETS", "register_preset"]
+__all__ = ["ARC_PRESETS", "CLUSTER_TEMPLATES", "LABEL_TEMPLATES", "PART_PRESETS", "TAGGER_PRESETS", "register_preset"]
 
 KINDS = {"arc": "hm", "siblings": "hms", "grandparent": "ghm"}
 """The sides of each kind of part."""
@@ -91,6 +91,9 @@ TAGGER_PRESETS: dict[str, list[str]] = {
     ],
 }
 """Templates for common tasks: `pos` and `ner` need the column word, `chunk` also pos."""
+
+CLUSTER_TEMPLATES = [f"cluster(word[{offset}])" for offset in (-2, -1, 0, 1, 2)]
+"""Templates that taggers with word clusters have besides those of a preset, chosen on dev sets."""
 
 WORD = "lower({}.word)"
 

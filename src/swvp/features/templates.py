@@ -12,6 +12,8 @@ function of its string. Each function is one row of `FUNCTIONS`:
     shape(word[0])              Xx-d for McDonald-7: classes of characters, runs shortened
     kinds(word[0])              which classes of characters occur: upper, lower, digit, other
     tags(word[0])               taggers: the labels of this word, in lower case, in training (nothing if it is rare)
+    cluster(word[0])            taggers: the path of the word's cluster (nothing if it has none); swvp.features.clusters
+    cluster(word[0], 4)         taggers: the first 4 bits of this path, a coarser cluster
     bias                        always the same: the weight of a label itself
 
 Each kind of template is a `Grammar`, and has other atoms of its own; those of parsers are in
@@ -28,6 +30,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
 from swvp.errors import InputError, did_you_mean, unknown_name
+from swvp.features.presets import CLUSTER_TEMPLATES
 from swvp.features.presets import TAGGER_PRESETS as PRESETS
 
 __all__ = [
@@ -44,18 +47,22 @@ __all__ = [
     "parse_templates",
     "read_templates",
     "register_function",
+    "with_clusters",
 ]
 
 
 class TemplateFunction(NamedTuple):
     """A function of templates; `apply` takes a string and, if `takes_number`, a length.
 
-    What a function with `learns_labels` returns is looked up among the labels of the training set; only taggers can.
+    What a function with `learns_labels` returns is looked up among the labels of the training set, with
+    `learns_clusters` among word clusters; only taggers can. With `number_optional`, templates may leave out the number.
     """
 
     apply: Callable[..., str]
     takes_number: bool = False
     learns_labels: bool = False
+    learns_clusters: bool = False
+    number_optional: bool = False
 
     def __call__(self, string: str, number: int = 0) -> str:
         return self.apply(string, number) if self.takes_number else self.apply(string)
@@ -73,6 +80,11 @@ def prefix(string: str, number: int) -> str:
 def suffix(string: str, number: int) -> str:
     """The last characters, or nothing if there are fewer."""
     return string[-number:] if len(string) >= number else ""
+
+
+def word_of_cluster(string: str, number: int) -> str:
+    """The string that a cluster is looked up by; the number cuts its path later."""
+    return string.lower()
 
 
 def character_class(character: str) -> str:
@@ -110,6 +122,7 @@ FUNCTIONS: dict[str, TemplateFunction] = {
     "shape": TemplateFunction(shape),
     "kinds": TemplateFunction(kinds),
     "tags": TemplateFunction(str.lower, learns_labels=True),
+    "cluster": TemplateFunction(word_of_cluster, takes_number=True, learns_clusters=True, number_optional=True),
 }
 """The functions by name; "" is the column itself."""
 
@@ -187,7 +200,7 @@ class Atom(NamedTuple):
             inner = f"{self.column}[{self.offset}]"
         if not self.function:
             return inner
-        number = f", {self.number}" if FUNCTIONS[self.function].takes_number else ""
+        number = f", {self.number}" if FUNCTIONS[self.function].takes_number and self.number else ""
         return f"{self.function}({inner}{number})"
 
 
@@ -203,7 +216,8 @@ class Grammar(NamedTuple):
     farthest: int
     example: str
     others: Sequence[str] = ()
-    learns_labels: bool = False
+    learns: bool = False
+    """Whether functions may look up what is learnt in training, labels or clusters."""
 
 
 class HasText(Protocol):
@@ -252,7 +266,8 @@ def parse_atom(text: str, grammar: Grammar, place: str) -> Atom:
         guess = did_you_mean(text, grammar.others)
         raise InputError(f"{place}: cannot read '{text}'{guess}; atoms are as {grammar.example}")
     function, side, name = match["function"] or "", match["side"] or "", match["name"] or ""
-    functions = [known for known, row in FUNCTIONS.items() if grammar.learns_labels or not row.learns_labels]
+    learnt = [known for known, row in FUNCTIONS.items() if row.learns_labels or row.learns_clusters]
+    functions = [known for known in FUNCTIONS if grammar.learns or known not in learnt]
     if function not in functions:
         raise unknown_name(f"function in {place}:", function, filter(None, functions))
     if side and side not in grammar.sides:
@@ -261,7 +276,8 @@ def parse_atom(text: str, grammar: Grammar, place: str) -> Atom:
     offset = bounded(match["offset"] or "0", grammar.farthest, f"{place}: '{text}' looks farther than")
     number = bounded(match["number"] or "0", MOST_NUMBER, f"{place}: '{text}' has a number of more than")
     takes_number = FUNCTIONS[function].takes_number
-    if takes_number != (match["number"] is not None) or (takes_number and number < 1):
+    left_out = match["number"] is None and FUNCTIONS[function].number_optional
+    if not left_out and (takes_number != (match["number"] is not None) or (takes_number and number < 1)):
         problem = f"needs a length of at least 1, as in {grammar.example}" if takes_number else "takes no number"
         raise InputError(f"{place}: '{text}': {function or 'a column'} {problem}")
     return Atom(side, column, name, offset, function, number)
@@ -306,7 +322,7 @@ def parse_templates(lines: Iterable[str], columns: Sequence[str], where: str = "
     >>> [template.text for template in parse_templates(["lower(word[0]) & pos[-1]", "U1:%x[0,1]"], ["word", "pos"])]
     ['lower(word[0]) & pos[-1]', 'pos[0]']
     """
-    grammar = Grammar((), columns, FARTHEST, "word[0], pos[-1], suffix(word[0], 3)", learns_labels=True)
+    grammar = Grammar((), columns, FARTHEST, "word[0], pos[-1], suffix(word[0], 3)", learns=True)
 
     def parse(text: str, place: str) -> Template | None:
         if CRFPP_LINE.fullmatch(text):
@@ -316,6 +332,15 @@ def parse_templates(lines: Iterable[str], columns: Sequence[str], where: str = "
         return None if atoms is None else Template(" & ".join(atom.text for atom in atoms) or "bias", tuple(atoms))
 
     return parse_lines(lines, where, parse)
+
+
+def with_clusters(templates: Sequence[Template], columns: Sequence[str]) -> list[Template]:
+    """The templates, and those of the clusters of words unless one of them has the function `cluster` already."""
+    if any(FUNCTIONS[atom.function].learns_clusters for template in templates for atom in template.atoms):
+        return list(templates)
+    if "word" not in columns:
+        raise InputError(f"clusters need a column named word, or templates with cluster(…): {', '.join(columns)}")
+    return [*templates, *parse_templates(CLUSTER_TEMPLATES, columns)]
 
 
 def crfpp_atoms(text: str, grammar: Grammar, place: str) -> list[Atom] | None:

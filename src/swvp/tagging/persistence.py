@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp._version import __version__
-from swvp.errors import InputError
+from swvp.errors import InputError, is_whole
 from swvp.features.encoder import TemplateEncoder
 from swvp.features.templates import parse_templates
 from swvp.io.container import Contents
@@ -35,7 +35,7 @@ def save_tagger(tagger: Any, path: Path) -> None:
         raise InputError("a tagger that votes cannot be saved: a file holds one weight vector; set vote=False first")
     meta: dict[str, Any] = {
         "swvp": __version__,
-        "options": stored(tagger.options()),
+        "options": stored(options_of(tagger)),
         "chosen": list(tagger.chosen_) if "chosen_" in vars(tagger) else None,
         "labels": tagger.classes_,
         "tokens": tagger.kind_,
@@ -54,6 +54,10 @@ def save_tagger(tagger: Any, path: Path) -> None:
         meta["word_labels"] = {
             column: [list(lexicon), list(lexicon.values())] for column, lexicon in encoder.lexicons.items()
         }
+        if encoder.clusters:
+            meta["clusters"] = {
+                column: [list(paths), list(paths.values())] for column, paths in encoder.clusters.items()
+            }
         keys = encoder.keys
     arrays = {
         "keys": keys,
@@ -63,6 +67,11 @@ def save_tagger(tagger: Any, path: Path) -> None:
         "allowed": np.isfinite(tagger.barrier_).astype(np.uint8),
     }
     save_model(path, FORMAT, meta, arrays, tagger.coef_)
+
+
+def options_of(tagger: Any) -> dict[str, Any]:
+    """The options; without `clusters` if there are none, so that files of taggers without them stay as they were."""
+    return {name: value for name, value in tagger.options().items() if name != "clusters" or value is not None}
 
 
 def load_tagger(path: Path, make: Callable[..., Any]) -> Any:
@@ -76,6 +85,7 @@ def rebuild(contents: Contents, memory: Memory, make: Callable[..., Any]) -> Any
     given = dict(meta["options"])
     if isinstance(given.get("constraint"), list):
         given["constraint"] = [tuple(pair) for pair in given["constraint"]]
+    require(is_whole(given.get("clusters", 1)), "clusters")
     tagger = remake(make, given)
     require(tagger.vote is False, "vote")
     labels = strings(meta["labels"])
@@ -126,12 +136,16 @@ def encoder_of(meta: dict[str, Any], arrays: Mapping[str, NDArray[Any]], hashed:
     require(layout is None or list(layout.names) == columns, "columns")
     require(hashed is None or (type(hashed) is int and 0 < hashed == len(arrays["weights_per_attribute"])), "hashed")
     templates = TemplateEncoder(parse_templates(strings(meta["templates"]), columns), hashed)
-    lexicons = {
-        column: dict(zip(strings(words), strings(labels), strict=True))
-        for column, (words, labels) in meta["word_labels"].items()
-    }
-    templates.restore([strings(vocabulary) for vocabulary in meta["vocabularies"]], arrays["keys"], lexicons)
+    labels, clusters = lexicons_of(meta["word_labels"]), lexicons_of(meta.get("clusters", {}))
+    templates.restore([strings(vocabulary) for vocabulary in meta["vocabularies"]], arrays["keys"], labels, clusters)
     return state | {"columns_": columns, "encoder_": templates, "n_attributes_": templates.size}
+
+
+def lexicons_of(given: dict[str, Any]) -> dict[str, dict[str, str]]:
+    """What is known of the words of each column: their labels, or their clusters."""
+    return {
+        column: dict(zip(strings(words), strings(values), strict=True)) for column, (words, values) in given.items()
+    }
 
 
 def layout_of(given: dict[str, Any]) -> Layout:

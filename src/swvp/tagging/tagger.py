@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp.errors import InputError
+from swvp.features.clusters import check_clusters
 from swvp.features.encoder import TemplateEncoder
-from swvp.features.templates import PRESETS, parse_templates
+from swvp.features.templates import PRESETS, parse_templates, with_clusters
 from swvp.learning.perceptron import check_structure, generator
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.learning.voting import Hypotheses
@@ -85,6 +86,7 @@ class Tagger(TrainingOptions, TaggerInspection):
     fix: str
     minimum_count: int
     hashed: int | None
+    clusters: int | Mapping[str, str] | None
     l2: float
 
     classes_: list[Any]
@@ -125,6 +127,7 @@ class Tagger(TrainingOptions, TaggerInspection):
         fix: str = "max-violation",
         minimum_count: int = 1,
         hashed: int | None = None,
+        clusters: int | Mapping[str, str] | None = None,
         l2: float = 1.0,
         patience: int | None = None,
         random_state: Any = None,
@@ -271,6 +274,7 @@ class Tagger(TrainingOptions, TaggerInspection):
             raise InputError("hashed attributes are not counted: leave out minimum_count")
         if self.hashed is not None and self.hashed > MOST_HASHED:
             raise InputError(f"hashed must be at most {MOST_HASHED}, not {self.hashed}")
+        check_clusters(self.clusters)
         decoder = self._decoder_options()
         if (crf or any(stage.step == "mira" for stage in rule.stages)) and not decoder.plain:
             raise InputError(f"rule '{self.rule}' is for order 1 and exact search: a beam or order 2 need another")
@@ -400,6 +404,8 @@ class Tagger(TrainingOptions, TaggerInspection):
                 raise InputError("X holds ready features: leave out the parameter features, or give tokens")
             if self.hashed is not None:
                 raise InputError("X holds ready features: hashed is for templates")
+            if self.clusters is not None:
+                raise InputError("X holds ready features: clusters are for templates")
         else:
             self.columns_ = list(corpus.columns.names)
         if not extend:
@@ -411,7 +417,10 @@ class Tagger(TrainingOptions, TaggerInspection):
     def _new_encoder(self) -> TemplateEncoder:
         features = self.chosen_.features if self.features is None else self.features
         assert features is not None
-        return TemplateEncoder(parse_templates(lines_of(features, PRESETS), self.columns_), self.hashed)
+        templates = parse_templates(lines_of(features, PRESETS), self.columns_)
+        if self.clusters is None:
+            return TemplateEncoder(templates, self.hashed)
+        return TemplateEncoder(with_clusters(templates, self.columns_), self.hashed, self.clusters)
 
     def _development(self, dev: Corpus) -> Development:
         if dev.labels is None:

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from swvp.errors import InputError
+from swvp.features.clusters import CLUSTERS
+from swvp.features.encoder import TemplateEncoder
 from swvp.features.templates import PRESETS, parse_templates, read_templates
 from swvp.io.table import Table, is_conllu, read_table
 from swvp.learning.rule import UpdateRule
+from swvp.tagging.cluster_text import clusters_with_text
 from swvp.tagging.corpus import Corpus
 from swvp.tagging.defaults import presets_for
 from swvp.tagging.files import (
@@ -63,6 +66,8 @@ class TaggerFiles:
         Whether the files are CoNLL-U; by default their names decide.
     check_prose : bool
         Raise InputError for a file that looks like prose.
+    cluster_text : str, optional
+        A file of text, from which word clusters are learnt besides the words of the training file.
     """
 
     label: str | int | None = None
@@ -70,6 +75,7 @@ class TaggerFiles:
     templates: str | None = None
     conllu: bool | None = None
     check_prose: bool = True
+    cluster_text: str | None = None
 
     def layout(self, table: Table) -> Layout:
         return layout_of(table, self.label, self.columns)
@@ -99,8 +105,12 @@ def train_tagger(run: Run, files: TaggerFiles, tagger: Tagger, observers: Sequen
             assert dev.labels is not None
             session.note(size_note("dev", dev, layout))
             session.note(unseen_labels(corpus.labels.names, *dev.labels))
+        if files.cluster_text is not None:
+            number = tagger.clusters if isinstance(tagger.clusters, int) else CLUSTERS
+            tagger.clusters = clusters_with_text(corpus, files.cluster_text, number, encoding=run.encoding)
         training = tagger.start(corpus, dev)
         session.note(choice_note(tagger))
+        session.note(clusters_note(tagger, files))
         if run.tune:
             training = session.tune(tagger, training, tried, jobs=run.threads)
         else:
@@ -118,6 +128,8 @@ def check_options(run: Run, files: TaggerFiles, tagger: Tagger) -> list[UpdateRu
         raise InputError("--tune tries rules of the perceptron: leave out --rule crf")
     tried = candidates(run.rules or RULES, run.betas or BETAS, tagger.C) if run.tune else []
     missing = [f"{run.train}: {NO_TARGET}"] if conllu and files.label is None else []
+    if files.cluster_text == "-":
+        raise InputError("--cluster-text must be a file, not standard input")
     run.check(patience=tagger.patience, missing=missing)
     if conllu:
         conllu_layout(run.train, files.label, files.columns)
@@ -155,6 +167,16 @@ def choice_note(tagger: Tagger) -> str | None:
         return None
     texts, options = (f"{name} {value}" for name, value in chosen.items()), (f"--{name}" for name in chosen)
     return f"chosen: {', '.join(texts)}, because the labels are {tagger.chosen_.why} (others: {', '.join(options)})"
+
+
+def clusters_note(tagger: Tagger, files: TaggerFiles) -> str | None:
+    """The number of words with a cluster; None if no template uses clusters."""
+    assert isinstance(tagger.encoder_, TemplateEncoder)
+    if not tagger.encoder_.clusters:
+        return None
+    paths = max(tagger.encoder_.clusters.values(), key=len)
+    source = "the training file" + ("" if files.cluster_text is None else f" and {files.cluster_text}")
+    return f"clusters: {len(set(paths.values())):,} of {len(paths):,} words, learnt from {source}"
 
 
 def size_note(name: str, corpus: Corpus, layout: Layout) -> str:
