@@ -37,7 +37,7 @@ def test_steps_of_mira_with_hashed_weights(projective, one_root):
 def check_training(both, given):
     """Train both; the weights, the scores of all arcs and what happened must be the same."""
     history = list(run_epochs(both.problem, both.model, given, examples=len(both.X), epochs=3))
-    generic = StructuredPerceptron(both.plain, rule=given, epochs=3, shuffle=False).fit(
+    generic = StructuredPerceptron(both.plain, rule=given, epochs=3, average_power=1, shuffle=False).fit(
         both.X, both.Y, initial=both.start
     )
     atol = 1e-6 if given.k_best > 1 else 1e-9
