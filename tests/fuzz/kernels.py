@@ -80,6 +80,8 @@ def train_all() -> None:
         {"rule": "csp", "hashed": 32},
         {"rule": "mira:3"},
         {"rule": "a-wm:pairs:mira"},
+        {"rule": "csp:ada", "cost": {"N": 2}},
+        {"clusters": 3},
         {"rule": "b-wmr-printed"},
         {"rule": "b-wmr-printed", "order": 2},
         {"vote": True},
@@ -101,14 +103,15 @@ def train_all() -> None:
             {"rule": "csp", "margin": 0.0, "prune": False},
             {"rule": "mira:3"} if order == 1 else {"rule": "b-wm:parts"},
             {"rule": "b-wmr-printed"},
+            {"rule": "csp:ada"},
             {"rule": "a-wm:subtrees", "projective": True, "one_root": False},
         ):
             use_parser(DependencyParser(epochs=2, random_state=0, order=order, **({"hashed": 1024} | options)))
     settings = SyntheticSettings(
-        rules=("csp", "b-wm", "mira"), betas=(1.0,), setups=(1,), datasets=1, sizes=(9, 5, 5), epochs=2
+        rules=("csp", "b-wm", "mira", "csp:ada"), betas=(1.0,), setups=(1,), datasets=1, sizes=(9, 5, 5), epochs=2
     )
     data = make_dataset(settings, 1, 0)
-    for training in trainings(settings)[:3]:
+    for training in trainings(settings)[:4]:
         train_once(settings, data, training, threading.Event())
 
 

@@ -147,7 +147,7 @@ def change(model: Any, feature: int, amount: float, clock: float) -> None:
 
 
 @implement(change, object)
-@inner
+@kernel
 def no_change(model: Any, feature: int, amount: float, clock: float) -> None:
     """Do nothing, for kernels of structures without `change`."""
 
