@@ -145,16 +145,22 @@ def missing_columns_note(parser: Parser, treebank: Treebank) -> str | None:
     )
 
 
-def long_sentences_note(parser: Parser, treebank: Treebank) -> str | None:
-    """How many sentences are so long that the search for the best tree is bounded."""
+def most_words() -> int:
+    """The number of words up to which the search for a second-order tree is not bounded."""
     from swvp.structures.tree.decoding.dual_decomposition import LONG
 
-    long = int(np.count_nonzero(np.diff(treebank.offsets) > LONG))
+    return LONG
+
+
+def long_sentences_note(parser: Parser, treebank: Treebank) -> str | None:
+    """How many sentences are so long that the search for the best tree is bounded."""
+    most = most_words()
+    long = int(np.count_nonzero(np.diff(treebank.offsets) > most))
     if not long or not parser.search_is_bounded:
         return None
     sentences = "sentence has" if long == 1 else "sentences have"
     return (
-        f"note: {treebank.name}: {long:,} {sentences} more than {LONG} words: the search for the best tree may stop "
+        f"note: {treebank.name}: {long:,} {sentences} more than {most} words: the search for the best tree may stop "
         "before it is found"
     )
 

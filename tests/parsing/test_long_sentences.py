@@ -33,14 +33,14 @@ def test_a_bounded_search_is_noted_in_second_order(fine, monkeypatch):
     train = ["train", "parser", "train.conllu", "-m", "model", "--hashed", "16384", "--epochs", "1", "--no-labels"]
     Path("train.conllu").write_text(conllu(X, Y))
     Path("new.conllu").write_text(conllu(NEW, NEW_Y))
-    monkeypatch.setattr("swvp.pipeline.LONG", len(NEW[0]) - 1)
+    monkeypatch.setattr("swvp.pipeline.most_words", lambda: len(NEW[0]) - 1)
     fine(*train)
     assert fine("predict", "model", "new.conllu")[1] == ""
     fine(*train, "--order", "2")
     _, err = fine("predict", "model", "new.conllu")
     assert "the search for the best tree may stop before it is found" in err
     assert len(err.splitlines()) == 1
-    monkeypatch.setattr("swvp.pipeline.LONG", 200)
+    monkeypatch.setattr("swvp.pipeline.most_words", lambda: 200)
     assert fine("predict", "model", "new.conllu")[1] == ""
 
 

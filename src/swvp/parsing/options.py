@@ -169,6 +169,10 @@ class ParserOptions(TrainingOptions):
         margin = MARGIN if self.margin is None else float(self.margin)
         return max(on_grid(margin, GRID), GRID) if margin > 0 else 0.0
 
+    def _for_rule(self, problem: Any, rule: UpdateRule) -> tuple[Any, float]:
+        """Return the problem, whose margin is the same for all rules, and the rule's power of averaging."""
+        return problem, self._average_power(rule)
+
     def _kind(self) -> TreeKind:
         return TreeKind(self.is_projective, self.has_one_root)
 

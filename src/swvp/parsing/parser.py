@@ -207,7 +207,7 @@ class Parser(ParserOptions, ParserAnalysis):
             kind="parser",
             examples=treebank.number_of_sentences,
             average=self.average,
-            for_rule=lambda problem, rule: (problem, self._average_power(rule)),
+            for_rule=self._for_rule,
             orders=generator(self.random_state),
             dev=None if dev is None else DevTrees(self, dev),
             resumable=not exact,  # a checkpoint does not hold the owners of weights
