@@ -39,7 +39,7 @@ def votes_for(heads, votes):
     return sum(agree), agree[0]
 
 
-@pytest.mark.parametrize(("projective", "one_root"), itertools.product([False, True], repeat=2))
+@pytest.mark.parametrize(("projective", "one_root"), list(itertools.product([False, True], repeat=2)))
 @pytest.mark.parametrize("size", [2, 3, 5])
 def test_the_voted_tree_has_the_most_votes_of_all_trees(size, projective, one_root):
     rng, lengths = np.random.default_rng(size), [1, 2, 3, 4, 5, 3, 4]
