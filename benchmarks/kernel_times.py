@@ -1,4 +1,4 @@
-"""Measure which kernels common commands compile, and for how many CPU seconds; write `swvp/cli/kernel_times.py`.
+"""Measure which kernels common commands compile, and for how many CPU seconds; write `swvp/cli/kernel_times.json`.
 
     python benchmarks/kernel_times.py
 
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import swvp
 
-TARGET = Path(swvp.__file__).parent / "cli" / "kernel_times.py"
+TARGET = Path(swvp.__file__).parent / "cli" / "kernel_times.json"
 
 COMMANDS = {
     "train tagger": "train tagger chunks.txt --dev chunks.txt --epochs 1 -m chunker.swvp",
@@ -83,11 +83,7 @@ def measured() -> dict[str, list[tuple[str, float]]]:
 
 
 def main() -> None:
-    head, _, _ = TARGET.read_text().partition("KERNEL_TIMES: ")
-    lines = ["KERNEL_TIMES: dict[str, list[tuple[str, float]]] = {"]
-    for name, kernels in measured().items():
-        lines += [f'    "{name}": [', *(f'        ("{kernel}", {seconds}),' for kernel, seconds in kernels), "    ],"]
-    TARGET.write_text("\n".join([head.rstrip("\n"), "", *lines, "}"]) + "\n")
+    TARGET.write_text(json.dumps(measured(), indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """What users see while kernels are compiled: "compiling, once: 5 of about 8 kernels, about 20 s left".
 
 The first start of a command compiles its kernels. In a terminal one line shows the progress, every half second, and is
-erased at the end. In a log there is a line after two seconds of compiling, then one a minute. `kernel_times` lists the
-kernels of common commands with the seconds they took once. The time left is the sum of those still to come, times the
+erased at the end. In a log there is a line after two seconds of compiling, then one a minute. kernel_times.json lists
+the kernels that common commands compile in an empty cache, with the CPU seconds they took once; `python
+benchmarks/kernel_times.py` measures them. The time left is the sum of those still to come, times the
 ratio of the seconds that the finished kernels took to those in the list. A kernel that is not in the list has no such
 estimate: then the time so far is shown.
 """
@@ -10,18 +11,20 @@ estimate: then the time so far is shown.
 from __future__ import annotations
 
 import contextlib
+import functools
+import json
 import os
 import shutil
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TextIO
 
-from swvp.cli.kernel_times import KERNEL_TIMES
 from swvp.compile_events import CompileObserver, add_observer, remove_observer
 
-__all__ = ["CompileProgress", "Estimate", "expect_kernels", "show_in", "watch_compiler"]
+__all__ = ["CompileProgress", "Estimate", "expect_kernels", "kernel_times", "show_in", "watch_compiler"]
 
 TERMINAL_SECONDS = 0.5
 """How long compiling takes before a terminal shows it, and how often the line changes."""
@@ -187,9 +190,16 @@ def watch_compiler() -> Iterator[None]:
         progress.close()
 
 
+@functools.cache
+def kernel_times() -> dict[str, list[tuple[str, float]]]:
+    """The kernels of each command in the order in which they are compiled, with CPU seconds."""
+    listed = json.loads(Path(__file__).with_name("kernel_times.json").read_text(encoding="utf-8"))
+    return {command: [(name, seconds) for name, seconds in kernels] for command, kernels in listed.items()}
+
+
 def expect_kernels(*commands: str) -> None:
-    """Say which commands of `kernel_times` will run in this process, for the number of kernels and the time left."""
-    known = [KERNEL_TIMES[command] for command in commands if command in KERNEL_TIMES]
+    """Say which commands will run in this process, for the number of kernels and the time left."""
+    known = [kernels for command, kernels in kernel_times().items() if command in commands]
     if known:
         for progress in active:
             progress.estimate.expect(union(known))
