@@ -20,7 +20,7 @@ __all__ = ["app"]
 app = typer.Typer(help="Run the paper's experiments.", no_args_is_help=True)
 
 RULES = """
-A rule is csp (the structured perceptron), mira, or
+A rule is csp (the structured perceptron), csp:ada, mira, or
 APPROACH-GAMMA[:SUBSTRUCTURES][:STEP][:FLAG], with
 
   approach: a (aggressive: violations only), b (balanced: all)
@@ -31,7 +31,7 @@ APPROACH-GAMMA[:SUBSTRUCTURES][:STEP][:FLAG], with
   substructures: single (default), full, segments, pairs, triples,
   prefixes, single+full, all (subtrees and components: trees only)
 
-  step: unit (default), sqrt, count, mira
+  step: unit (default), sqrt, count, mira, ada (adaptive)
 
   flag: impose (enforce γ condition 2), literal (update even without
   a violation), parts (second-order trees)
@@ -69,7 +69,8 @@ Examples:
 """
 
 TAGGING = f"""{RULES.replace("(subtrees and components: trees only)", "")}
-mira:K is k-best MIRA, and any other --rule of `swvp train tagger` works too.
+mira:K is k-best MIRA, softmax and crf compare all outputs: any --rule of
+`swvp train tagger` works.
 RULE@β sets β, RULE/MARGIN a margin, RULE+OPTION=VALUE another option of the
 tagger, as in mira:5+C=0.01.
 
@@ -158,8 +159,32 @@ def synthetic(given: SyntheticOptions) -> None:
 
 
 @dataclass(kw_only=True)
-class ParsingOptions:
-    """The options of `swvp experiment parsing`."""
+class DatasetStudyOptions:
+    """The options that the studies on datasets of the user share."""
+
+    sentences: Annotated[
+        int | None, typer.Option(help="Train on a random sample of this many sentences.", show_default="all")
+    ] = None
+    sample_dev: Annotated[
+        bool,
+        typer.Option(
+            "--sample-dev",
+            help="Sample the dev set from the training set, even if there is a dev file.",
+        ),
+    ] = False
+    dev_sentences: Annotated[
+        int | None, typer.Option(help="Size of a sampled dev set.", show_default="a tenth, ≤ 1000")
+    ] = None
+    seed: Annotated[int, typer.Option(help="The first seed, also that of the samples.")] = 0
+    jobs: Jobs = None
+    max_bytes: MaxBytes = MAX_BYTES
+    fresh: Fresh = False
+    load: Load = None
+
+
+@dataclass(kw_only=True)
+class ParsingSetup:
+    """The data, rules and model of the parsing study, and its folder."""
 
     treebanks: Annotated[
         list[str],
@@ -186,19 +211,6 @@ class ParsingOptions:
     seeds: Annotated[
         int | None, typer.Option(help="Trainings of each rule and β, with different seeds.", show_default="1")
     ] = None
-    sentences: Annotated[
-        int | None, typer.Option(help="Train on a random sample of this many sentences.", show_default="all")
-    ] = None
-    sample_dev: Annotated[
-        bool,
-        typer.Option(
-            "--sample-dev",
-            help="Sample the dev set from the training set, as the paper does, even if there is a dev file.",
-        ),
-    ] = False
-    dev_sentences: Annotated[
-        int | None, typer.Option(help="Size of a sampled dev set.", show_default="a tenth, ≤ 1000")
-    ] = None
     features: Annotated[
         str | None,
         typer.Option(help="A preset of feature templates for each order.", show_default="first-order,second-order"),
@@ -220,7 +232,6 @@ class ParsingOptions:
     control: Annotated[
         bool | None, typer.Option("--control/--no-control", help=CONTROL_HELP, show_default="control")
     ] = None
-    seed: Annotated[int, typer.Option(help="The first seed, also that of the samples.")] = 0
     paper: Annotated[
         bool,
         typer.Option(
@@ -229,7 +240,6 @@ class ParsingOptions:
             "TurboParser's templates, pruning and order of sentences. Other options override it.",
         ),
     ] = False
-    jobs: Jobs = None
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Folder for the results.", show_default="swvp-parsing, or -quick"),
@@ -237,9 +247,11 @@ class ParsingOptions:
     quick: Annotated[
         bool, typer.Option("--quick", help="A small study: 300 training sentences, 3 epochs, 2 β values.")
     ] = False
-    max_bytes: MaxBytes = MAX_BYTES
-    fresh: Fresh = False
-    load: Load = None
+
+
+@dataclass(kw_only=True)
+class ParsingOptions(DatasetStudyOptions, ParsingSetup):
+    """The options of `swvp experiment parsing`."""
 
 
 @app.command(epilog=PARSING)
@@ -271,8 +283,8 @@ def parsing(given: ParsingOptions) -> None:
 
 
 @dataclass(kw_only=True)
-class TaggingOptions:
-    """The options of `swvp experiment tagging`."""
+class TaggingSetup:
+    """The data, rules and model of the tagging study, and its folder."""
 
     datasets: Annotated[
         list[str],
@@ -288,7 +300,7 @@ class TaggingOptions:
         typer.Option(
             help="Update rules, see below. CSP is always run.",
             show_default="csp,a-wm,b-wm,a-wmr,b-wmr, a-wm:segments:sqrt,b-softmin:all,b-maxent:all, mira,mira:10,"
-            "a-uniform:segments:mira, b-maxent:all:mira",
+            "b-maxent:all:mira, csp:ada,b-maxent:all:ada,softmax",
         ),
     ] = None
     betas: Annotated[
@@ -321,19 +333,7 @@ class TaggingOptions:
             metavar="NAME=VALUE,...",
         ),
     ] = None
-    sentences: Annotated[
-        int | None, typer.Option(help="Train on a random sample of this many sentences.", show_default="all")
-    ] = None
-    sample_dev: Annotated[
-        bool,
-        typer.Option("--sample-dev", help="Sample the dev set from the training set, even if there is a dev file."),
-    ] = False
-    dev_sentences: Annotated[
-        int | None, typer.Option(help="Size of a sampled dev set.", show_default="a tenth, ≤ 1000")
-    ] = None
-    seed: Annotated[int, typer.Option(help="The first seed, also that of the samples.")] = 0
     encoding: Encoding = "utf-8"
-    jobs: Jobs = None
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Folder for the results.", show_default="swvp-tagging, or -quick"),
@@ -341,9 +341,11 @@ class TaggingOptions:
     quick: Annotated[
         bool, typer.Option("--quick", help="A small study: 500 training sentences, 3 epochs, 2 β values, 2 seeds.")
     ] = False
-    max_bytes: MaxBytes = MAX_BYTES
-    fresh: Fresh = False
-    load: Load = None
+
+
+@dataclass(kw_only=True)
+class TaggingOptions(DatasetStudyOptions, TaggingSetup):
+    """The options of `swvp experiment tagging`."""
 
 
 @app.command(epilog=TAGGING)

@@ -124,10 +124,13 @@ def update_rule(name: str) -> UpdateRule | None:
 
 
 def rule_in(text: str) -> UpdateRule | None:
-    """Return the update rule of a rule of a study; a control is CSP."""
-    return update_rule(
-        notation(CSP if text in (CONTROL, REST) else text, is_other=lambda name: update_rule(name) is None).name
-    )
+    """Return the update rule of a rule of a study; a control is CSP.
+
+    crf and softmax have none here: they compare all outputs, so there are no sub-structures to choose.
+    """
+    name = notation(CSP if text in (CONTROL, REST) else text, is_other=lambda name: update_rule(name) is None).name
+    rule = update_rule(name)
+    return None if rule is None or rule.compares_all_outputs else rule
 
 
 def is_swvp(text: str) -> bool:
@@ -141,8 +144,8 @@ def step_of(text: str) -> str | None:
 
     The steps sqrt and count are then unit: they count sub-structures.
 
-    >>> [step_of(rule) for rule in ("a-wm:segments:sqrt", "mira:10", "a-uniform:mira/1", "csp-orders", "crf")]
-    ['unit', 'mira', 'mira', 'unit', None]
+    >>> [step_of(rule) for rule in ("a-wm:segments:sqrt", "mira:10", "csp:ada", "csp-orders", "crf", "softmax")]
+    ['unit', 'mira', 'ada', 'unit', None, None]
     """
     rule = rule_in(text)
     if rule is None:

@@ -28,8 +28,10 @@ DEFAULT_RULES = (
     "b-maxent:all",
     "mira",
     "mira:10",
-    "a-uniform:segments:mira",
     "b-maxent:all:mira",
+    "csp:ada",
+    "b-maxent:all:ada",
+    "softmax",
 )
 QUICK: dict[str, Any] = {"sentences": 500, "epochs": 3, "betas": (0.5, 2.0), "seeds": 2}
 CHOSEN = ("rule", "beta", "epochs", "random_state", "n_jobs", "features", "columns")
