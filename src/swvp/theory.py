@@ -2,5 +2,34 @@
 
 from __future__ import annotations
 
-from swvp.learning.theory import *  # noqa: F403
-from swvp.learning.theory import __all__ as __all__
+from swvp.learning.theorem_3 import ErrorBound, error_bound, generalization_bound
+from swvp.learning.theory import (
+    SmallestBound,
+    closed_under_mixing,
+    distance,
+    first_pass_bound,
+    margin,
+    r_diff,
+    radius,
+    separator,
+    slacks,
+    smallest_first_pass_bound,
+    update_bound,
+)
+
+__all__ = [
+    "ErrorBound",
+    "SmallestBound",
+    "closed_under_mixing",
+    "distance",
+    "error_bound",
+    "first_pass_bound",
+    "generalization_bound",
+    "margin",
+    "r_diff",
+    "radius",
+    "separator",
+    "slacks",
+    "smallest_first_pass_bound",
+    "update_bound",
+]

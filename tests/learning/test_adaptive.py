@@ -10,7 +10,7 @@ from helpers.twin import change
 from swvp import SequenceTagger, StructuredPerceptron, theory
 from swvp.errors import InputError
 from swvp.learning.epoch import COUNTS
-from swvp.learning.perceptron import new_squares, run_epochs, sweep_of
+from swvp.learning.perceptron import new_state, run_epochs, sweep_of
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.structures import PlainChain, operations
 from swvp.structures.chain.attributes import new_model
@@ -260,7 +260,7 @@ def test_averages_weigh_later_vectors_by_the_power(rule, power):
     problem, every = as_problem(X, Y, valued=False), []
     model = new_model(8, LABELS, 4)
     given = as_rule(rule)
-    squares = new_squares(given, model)
+    squares = new_state(given, model).squares
     run, prepared = sweep_of(given, problem, squares)
     largest, counts = np.zeros(1), np.zeros(len(COUNTS), np.int64)
     for t in range(3 * len(X)):
@@ -307,10 +307,10 @@ def test_an_interrupted_training_resumes_to_the_same_weights(rule, tmp_path):
 def test_partial_fit_keeps_the_squares_of_known_attributes_and_labels():
     tagger = SequenceTagger(rule="csp:ada", margin=0, features=["word[0]"], random_state=0)
     tagger.partial_fit([["a", "b"]], [["X", "Y"]])
-    before = tagger._training.squares.copy()
+    before = tagger._training.state.squares.copy()
     assert before.any()
     tagger.partial_fit([["c"]], [["W"]])  # one more attribute, and a label that comes before the others
-    after = tagger._training.squares
+    after = tagger._training.state.squares
     assert len(after) > len(before)
     assert after.sum() >= before.sum()
 
@@ -336,7 +336,7 @@ def test_updates_on_separable_data_are_bounded(rule):
     delta = theory.margin(chain, X, Y, u, substructures=given.substructures) * np.linalg.norm(u)
     assert delta > 0
     problem, model = PythonProblem(chain, X, Y), PythonModel(np.zeros(len(u)))
-    squares = new_squares(given, model)
+    state = new_state(given, model)
     seen = [model.w.copy()]
     epochs = list(
         run_epochs(
@@ -345,12 +345,13 @@ def test_updates_on_separable_data_are_bounded(rule):
             given,
             examples=len(X),
             epochs=50,
-            squares=squares,
+            state=state,
             after=lambda *_: seen.append(model.w.copy()),
         )
     )
     assert epochs[-1].mistakes == 0
     updates = sum(epoch.updates for epoch in epochs)
+    squares = state.squares
     moved = squares > 0
     D = abs(np.array(seen) - u)[:, moved].max()
     bound = (D**2 / (2 * C) + C) * np.sqrt(1 + squares[moved].astype(float)).sum() / delta

@@ -18,7 +18,7 @@ from swvp.learning.all_subsets import (
     sweep_all_subsets,
 )
 from swvp.learning.epoch import BACK_OFFS, CONDITION_2_FAILURES, COUNTS, WITHOUT_VIOLATION, WRONG_POSITIONS
-from swvp.learning.perceptron import new_squares, prepare, sweep
+from swvp.learning.perceptron import new_state, prepare, sweep
 from swvp.learning.rule import as_rule
 from swvp.structures import operations
 from swvp.structures.chain.attributes import new_model
@@ -150,8 +150,8 @@ RULES = ["b-softmin:all", "b-maxent:all", "b-softmin:all:mira", "b-maxent:all:mi
 def both_ways(name, problem, model, copy, i):
     """The change of w by the list of all sub-structures and by sums."""
     rule = as_rule(name, beta=0.7)
-    listed, _ = one_update(sweep, prepare(rule, new_squares(rule, model)), problem, model, i)
-    base = prepare(rule, new_squares(rule, model))
+    listed, _ = one_update(sweep, prepare(rule, new_state(rule, model).squares), problem, model, i)
+    base = prepare(rule, new_state(rule, model).squares)
     summed, counts = one_update(sweep_all_subsets, AllSubsets(base, rule.gamma == "maxent"), problem, copy, i)
     return listed, summed, counts
 

@@ -5,7 +5,7 @@ import pytest
 
 from helpers.problems import RememberingChain, as_chain, random_sequences, separable_sequences
 from swvp.estimators import StructuredPerceptron
-from swvp.learning.perceptron import run_epochs
+from swvp.learning.perceptron import new_state, run_epochs
 from swvp.learning.rule import PAPER_RULES, as_rule
 from swvp.structures import operations
 from swvp.structures.chain.indicator import new_model
@@ -131,11 +131,8 @@ def test_scaling_all_features_changes_no_decision(sequences, rule, one, other):
 
 def test_training_in_two_parts_is_training_in_one(sequences):
     whole, _ = learn(*sequences, "b-wm", symbols=6, labels=3, epochs=4)
-    model, largest = new_model(6, 3, 5), np.zeros(1)
-    for clock in (0, 60):
-        list(
-            run_epochs(
-                as_chain(*sequences), model, as_rule("b-wm"), examples=30, epochs=2, clock=clock, largest=largest
-            )
-        )
+    model, rule = new_model(6, 3, 5), as_rule("b-wm")
+    state = new_state(rule, model)
+    for _ in range(2):
+        list(run_epochs(as_chain(*sequences), model, rule, examples=30, epochs=2, state=state))
     np.testing.assert_array_equal(operations.weights(model), whole)

@@ -11,7 +11,7 @@ from helpers.trees import toy
 from swvp import DependencyParser, SequenceTagger
 from swvp.errors import InputError
 from swvp.estimators import StructuredPerceptron
-from swvp.learning.perceptron import run_epochs
+from swvp.learning.perceptron import new_state, run_epochs
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.structures import operations
 from swvp.structures.chain.indicator import new_model
@@ -89,8 +89,10 @@ def test_a_schedule_takes_its_rules_one_after_the_other():
     assert [rule.beta for rule in as_rule("1xcsp..a-wm", beta=2).stages] == [2, 2]
     model = new_model(6, 3, 6)
     problem = as_chain(X, Y)
-    first = list(run_epochs(problem, model, as_rule("csp"), examples=20, epochs=1))
-    both = first + list(run_epochs(problem, model, as_rule("a-wm"), examples=20, epochs=2, clock=20, first=2))
+    state = new_state(as_rule("csp"), model)
+    first = list(run_epochs(problem, model, as_rule("csp"), examples=20, epochs=1, state=state))
+    both = first + list(run_epochs(problem, model, as_rule("a-wm"), examples=20, epochs=2, state=state, first=2))
+    assert state.clock == 60
     scheduled = new_model(6, 3, 6)
     history = list(run_epochs(problem, scheduled, as_rule("1xcsp..a-wm"), examples=20, epochs=3))
     assert operations.weights(scheduled).tolist() == operations.weights(model).tolist()

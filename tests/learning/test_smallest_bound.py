@@ -9,9 +9,9 @@ import pytest
 from helpers.problems import as_chain, separable_sequences
 from helpers.slow import slow_except
 from helpers.theory_problems import TINY, Table, orthogonal_examples, random_table, separable_matchings, tiny
+from swvp import theory
 from swvp.errors import InputError
 from swvp.estimators import StructuredPerceptron
-from swvp.learning import theory
 from swvp.learning.perceptron import run_epochs
 from swvp.learning.rule import as_rule
 from swvp.structures.chain.indicator import new_model

@@ -8,8 +8,9 @@ import pytest
 
 from helpers.problems import RememberingChain, random_sequences, separable_sequences
 from helpers.theory_problems import TINY, Matching, Table, random_table, tiny
+from swvp import theory
 from swvp.errors import InputError
-from swvp.learning import enumeration, theory
+from swvp.learning import enumeration
 from swvp.learning.substructures import OF_POSITIONS
 
 # ---------------------------------------------------------------- by hand

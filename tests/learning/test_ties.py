@@ -9,7 +9,7 @@ from helpers.slow import in_plain_python, slow_except
 from swvp.estimators import StructuredPerceptron
 from swvp.learning.epoch import COUNTS
 from swvp.learning.gamma import round_gamma
-from swvp.learning.perceptron import new_squares, run_epochs, sweep_of
+from swvp.learning.perceptron import new_state, run_epochs, sweep_of
 from swvp.learning.rule import as_rule
 from swvp.learning.substructures import MOST_SETS
 from swvp.structures import operations
@@ -44,7 +44,7 @@ def train_in_step(problem, model, follower, X, Y, rule, epochs=3):
     """One example after the other with the kernels, then with the definition; both models, and what was counted."""
     generic, plain_model = PythonProblem(follower, X, Y), PythonModel(np.zeros(len(follower.plain.numbers)))
     sides = (problem, model), (generic, plain_model)
-    runs = [(*sweep_of(rule, p, new_squares(rule, m)), p, m, np.zeros(1)) for p, m in sides]
+    runs = [(*sweep_of(rule, p, new_state(rule, m).squares), p, m, np.zeros(1)) for p, m in sides]
     counts = np.zeros((2, len(COUNTS)), np.int64)
     for clock in range(epochs * len(X)):
         i = clock % len(X)

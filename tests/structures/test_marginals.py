@@ -48,7 +48,7 @@ def random_chain(rng, spread, *, barred):
             return node, moves
 
 
-def agree(node, moves, temperature):
+def assert_agreement(node, moves, temperature):
     found = chain_marginals(node, moves, temperature)
     log_z, single, pairs = written_out(node, moves, temperature)
     assert found.log_z == pytest.approx(log_z, rel=1e-12, abs=1e-12)
@@ -64,7 +64,7 @@ def test_sums_are_those_over_all_sequences(standing, moving, barred):
     for _ in range(60):
         node, moves = random_chain(rng, 1.0, barred=barred)
         for temperature in (1.0, 2.5):
-            agree(node * standing, moves * moving, temperature)
+            assert_agreement(node * standing, moves * moving, temperature)
 
 
 def test_each_way_to_add_up_is_taken_where_it_is_safe():
@@ -80,7 +80,7 @@ def test_each_way_to_add_up_is_taken_where_it_is_safe():
         (moves * 1e3, node, BY_LOGARITHMS),
     ]:
         assert forward(4, nodes, transitions(these), new_chain_buffers(3, 4))[1] == way
-        agree(nodes, these, 1.0)
+        assert_agreement(nodes, these, 1.0)
 
 
 def test_what_hardly_counts_at_first_may_count_in_the_end():
@@ -90,7 +90,7 @@ def test_what_hardly_counts_at_first_may_count_in_the_end():
     moves[[1, 2], 3] = 0.0  # 0 may not be the last
     for later in (1000.0, 0.0):
         node = np.array([[0.0, -500.0, -800.0], [0.0, 0.0, later], [later, 0.0, 0.0]])
-        agree(node, moves, 1.0)
+        assert_agreement(node, moves, 1.0)
     node[0] = [0.0, -np.inf, -np.inf]
     assert chain_marginals(node, moves).log_z == -np.inf
 
@@ -99,7 +99,7 @@ def test_what_gets_small_in_small_steps_is_not_lost():
     moves = np.zeros((3, 3))
     moves[0, 2] = moves[0, 1] = -np.inf  # 1 must be the last, and so all of them
     moves[1, 1] = -150.0
-    agree(np.array([[0.0, -600.0], [0.0, 0.0]]), moves, 1.0)
+    assert_agreement(np.array([[0.0, -600.0], [0.0, 0.0]]), moves, 1.0)
 
 
 def test_labels_that_cannot_be_reached_do_no_harm_however_good_they_are():
@@ -107,7 +107,7 @@ def test_labels_that_cannot_be_reached_do_no_harm_however_good_they_are():
     moves[[2, 1], 0] = -np.inf  # neither first nor after 1
     node = np.tile([0.0, -450.0], (5, 1))
     assert forward(5, node, transitions(moves), new_chain_buffers(2, 5))[1] == CHECKED
-    agree(node, moves, 1.0)
+    assert_agreement(node, moves, 1.0)
 
 
 @pytest.mark.parametrize("barred", [False, True], ids=["free", "barred"])

@@ -225,10 +225,10 @@ def test_the_whole_state_is_kept(rule, tmp_path):
     save_checkpoint(tmp_path / "file", begun, stamp(begun, {}))
     assert not resume(tmp_path / "nothing", new, stamp(new, {}))
     assert resume(tmp_path / "file", new, stamp(new, {}))
-    assert (new.clock, new.scores, new.history) == (begun.clock, begun.scores, begun.history)
-    assert new.largest[0] == begun.largest[0] > 0
-    np.testing.assert_array_equal(new.squares, begun.squares)
-    assert begun.squares.any() == ("ada" in rule)
+    assert (new.state.clock, new.scores, new.history) == (begun.state.clock, begun.scores, begun.history)
+    assert new.state.largest[0] == begun.state.largest[0] > 0
+    np.testing.assert_array_equal(new.state.squares, begun.state.squares)
+    assert begun.state.squares.any() == ("ada" in rule)
     assert new.orders.bit_generator.state == begun.orders.bit_generator.state
     for name in ("w", "w_move", "delayed", "delayed_move", "moves"):
         np.testing.assert_array_equal(getattr(new.model, name), getattr(begun.model, name))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -66,9 +67,22 @@ from swvp.structures.operations import (
 )
 from swvp.types import Floats, Singles
 
-__all__ = ["COUNTS", "Epoch", "check_structure", "generator", "new_squares", "run_epochs"]
+__all__ = ["COUNTS", "Epoch", "State", "check_structure", "generator", "new_state", "run_epochs"]
 
 NO_SQUARES: Singles = np.zeros(0, np.float32)
+
+
+@dataclass
+class State:
+    """What a training hands on from epoch to epoch, besides the weights.
+
+    `clock` is the number of examples seen, largest[0] the largest |margin| so far. `squares` is for the step `ada`: for
+    each weight the sum of its squared updates. For rules without that step it is empty.
+    """
+
+    clock: int
+    largest: Floats
+    squares: Singles
 
 
 @kernel
@@ -165,10 +179,8 @@ def run_epochs(
     examples: int,
     epochs: int,
     random_state: np.random.Generator | None = None,
-    clock: int = 0,
     power: float = 1.0,
-    largest: Floats | None = None,
-    squares: Singles | None = None,
+    state: State | None = None,
     first: int = 1,
     after: Callable[[int, bool], object] | None = None,
 ) -> Iterator[Epoch]:
@@ -181,10 +193,8 @@ def run_epochs(
     examples : number of examples
     epochs : largest number of epochs
     random_state : source of a new random order in each epoch; by default the examples stay in their order
-    clock : number of examples that an earlier training has seen, to resume it
     power : that of averaging, as in `sweep`
-    largest : array of one number, the largest |margin| of the earlier training; it is updated
-    squares : for the step `ada`, the array of `new_squares` of the earlier training; it is updated
+    state : the state of an earlier training, to resume it; it is updated. By default a new one
     first : number of the first epoch to run
     after : function called after each example with its number and whether it made an update
 
@@ -192,19 +202,18 @@ def run_epochs(
     ------
     Epoch
     """
-    largest = np.zeros(1) if largest is None else largest
-    squares = new_squares(rule, model) if squares is None else squares
+    state = new_state(rule, model) if state is None else state
     check_rule(rule, problem)
     for epoch in range(first, first + epochs):
-        run, prepared = sweep_of(rule.at(epoch), problem, squares)
+        run, prepared = sweep_of(rule.at(epoch), problem, state.squares)
         run = run if after is None else one_by_one(run, after)
         order = np.arange(examples) if random_state is None else random_state.permutation(examples)
         counts = np.zeros(len(COUNTS), np.int64)
         began = time.perf_counter()
-        done = run(problem, model, prepared, order, clock, power, largest, counts)
+        done = run(problem, model, prepared, order, state.clock, power, state.largest, counts)
         if done < examples:
             raise too_many_substructures(rule.at(epoch), order[done])
-        clock += examples
+        state.clock += examples
         yield Epoch(
             epoch=epoch,
             examples=examples,
@@ -216,10 +225,9 @@ def run_epochs(
             return
 
 
-def new_squares(rule: UpdateRule, model: Any) -> Singles:
-    """The sums of squares that the step `ada` starts from: 0 for each weight, or no array for a rule without it."""
-    adapts = any(stage.step == "ada" for stage in rule.stages)
-    return np.zeros(len(weights(model)) if adapts else 0, np.float32)
+def new_state(rule: UpdateRule, model: Any) -> State:
+    """The state of a training that has seen no example."""
+    return State(0, np.zeros(1), np.zeros(len(weights(model)) if rule.adapts else 0, np.float32))
 
 
 def generator(random_state: Any) -> np.random.Generator:

@@ -169,6 +169,16 @@ class UpdateRule:
         return dataclasses.replace(self, then=None) if epoch <= epochs else rule.at(epoch - epochs)
 
     @property
+    def adapts(self) -> bool:
+        """Whether the step of any of its stages is "ada"."""
+        return any(rule.step == "ada" for rule in self.stages)
+
+    @property
+    def compares_all_outputs(self) -> bool:
+        """Whether any of its stages is the rule "softmax"."""
+        return any(rule.all_labels for rule in self.stages)
+
+    @property
     def uses_beta(self) -> bool:
         """Whether different values of β can give different updates."""
         without_beta = [scheme.name for scheme in SCHEMES if not scheme.uses_beta]

@@ -229,8 +229,7 @@ class Trees(NamedTuple):
 
 def for_rule(labels: int, problem: AttributeChain, rule: UpdateRule) -> tuple[AttributeChain, float]:
     """Return the problem with the margin of a rule, and the rule's power of averaging."""
-    adapts = any(stage.step == "ada" for stage in rule.stages)
-    costs = MARGIN * (1.0 - np.eye(labels)) if adapts else NO_COSTS
+    costs = MARGIN * (1.0 - np.eye(labels)) if rule.adapts else NO_COSTS
     return problem._replace(costs=costs), power_of(None, rule)
 
 

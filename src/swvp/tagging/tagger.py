@@ -7,7 +7,7 @@ second and 70 MB to import.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,14 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp.errors import InputError
-from swvp.features.clusters import check_clusters
 from swvp.features.encoder import TemplateEncoder
 from swvp.features.templates import PRESETS, parse_templates, with_clusters
-from swvp.learning.perceptron import check_structure, generator
-from swvp.learning.rule import UpdateRule, as_rule
+from swvp.learning.perceptron import generator
 from swvp.learning.voting import Hypotheses
 from swvp.structures.chain.attributes import NO_IMPORTANCE, AttributeChain
-from swvp.structures.chain.search import SearchChain
 from swvp.tagging.corpus import (
     Corpus,
     Encoder,
@@ -36,58 +33,33 @@ from swvp.tagging.corpus import (
     fit_chain,
     gold_numbers,
 )
-from swvp.tagging.crf import LikelihoodTraining, check_l2
+from swvp.tagging.crf import LikelihoodTraining
 from swvp.tagging.decoder import (
-    Constraint,
     Decoder,
     barrier,
     check_allowed,
-    check_vote,
-    costs_of,
     decoder_of,
     recorder_of,
     repaired,
     vote_ids,
 )
-from swvp.tagging.defaults import AUTO, Choice, choose, keeps_to
+from swvp.tagging.defaults import choose, keeps_to
 from swvp.tagging.dev_score import Development
 from swvp.tagging.files import Layout
 from swvp.tagging.inspection import TaggerInspection
+from swvp.tagging.options import TaggerOptions
 from swvp.tagging.persistence import load_tagger, save_tagger
 from swvp.training.observer import EpochCallback
-from swvp.training.options import TrainingOptions, in_shares, lines_of, not_fitted
+from swvp.training.options import in_shares, lines_of, not_fitted
 from swvp.training.session import Session, check_resumable
 from swvp.training.training import SUMS, Training, Watch, Weights, as_given, weight_names
 from swvp.types import Floats
 
 __all__ = ["Tagger"]
 
-DEFAULT_RULE, SWVP_RULE = "softmax", "a-wm:segments:sqrt"
-"""The default rule, chosen on dev sets of chunking, named entities and tags; and that of a beam, of second order, and
-of users who give parts of a rule."""
-SOFTMAX_MARGIN, ADAPTIVE_MARGIN = 5.0, 8.0
-"""The default margins of the rule `softmax` and of other rules with the step `ada`, chosen on dev sets."""
-MOST_HASHED = 2**32 - 1
-"""The numbers of attributes have 32 bits."""
 
-
-class Tagger(TrainingOptions, TaggerInspection):
+class Tagger(TaggerOptions, TaggerInspection):
     """What `swvp.SequenceTagger` documents, without scikit-learn."""
-
-    BETA = 0.5  # better for tagging than 1
-
-    margin: float | None
-    cost: Mapping[Any, float] | None
-    vote: bool
-    features: str | Sequence[str] | None
-    columns: Sequence[str] | None
-    constraint: Constraint | None
-    width: int
-    fix: str
-    minimum_count: int
-    hashed: int | None
-    clusters: int | Mapping[str, str] | None
-    l2: float
 
     classes_: list[Any]
     kind_: str
@@ -99,41 +71,7 @@ class Tagger(TrainingOptions, TaggerInspection):
     triples_: Floats | None
     layout_: Layout | None
     hypotheses_: Hypotheses | None
-    chosen_: Choice
     _training: Training | None
-
-    def __init__(
-        self,
-        *,
-        rule: str | UpdateRule | None = None,
-        substructures: Any = None,
-        gamma: Any = None,
-        approach: str | None = None,
-        beta: float | None = None,
-        step: str | None = None,
-        C: float | None = None,
-        epochs: int = 10,
-        average: bool = True,
-        average_power: float | None = None,
-        margin: float | None = None,
-        cost: Mapping[Any, float] | None = None,
-        vote: bool = False,
-        features: str | Sequence[str] | None = None,
-        columns: Sequence[str] | None = None,
-        constraint: Constraint | None = AUTO,
-        order: int = 1,
-        decoder: str = "viterbi",
-        width: int = 8,
-        fix: str = "max-violation",
-        minimum_count: int = 1,
-        hashed: int | None = None,
-        clusters: int | Mapping[str, str] | None = None,
-        l2: float = 1.0,
-        patience: int | None = None,
-        random_state: Any = None,
-        n_jobs: int = 1,
-    ):
-        self._set_options(locals())
 
     def fit(
         self,
@@ -264,39 +202,6 @@ class Tagger(TrainingOptions, TaggerInspection):
 
     # ---------------------------------------------------------------- training, step by step
 
-    def check(self) -> UpdateRule:
-        """Raise InputError if options are wrong whatever the data are; return the rule (CSP stands for a CRF)."""
-        crf = self.rule == "crf"
-        rule = as_rule("csp") if crf else self._rule()
-        self._check_whole(["epochs", "minimum_count", "n_jobs"], optional=["patience", "hashed"])
-        self._check_real("l2")
-        if self.hashed is not None and self.minimum_count > 1:
-            raise InputError("hashed attributes are not counted: leave out minimum_count")
-        if self.hashed is not None and self.hashed > MOST_HASHED:
-            raise InputError(f"hashed must be at most {MOST_HASHED}, not {self.hashed}")
-        check_clusters(self.clusters)
-        decoder = self._decoder_options()
-        if (crf or any(stage.step == "mira" for stage in rule.stages)) and not decoder.plain:
-            raise InputError(f"rule '{self.rule}' is for order 1 and exact search: a beam or order 2 need another")
-        check_structure(rule, AttributeChain if decoder.plain else SearchChain)
-        self._average_power(rule)
-        if self.margin is not None:
-            self._check_real("margin")
-        if (self.margin or self.cost) and (crf or not decoder.plain):
-            raise InputError("margin and cost are for order 1, exact search and other rules than crf: leave them out")
-        if self.vote:
-            check_vote(decoder, crf=crf)
-        if crf:
-            check_l2(self.l2)
-        if not self._auto_constraint():
-            barrier(self.constraint, [])
-        return rule
-
-    def _default_rule(self) -> str:
-        plain = self.decoder == "viterbi" and self.order == 1
-        parts = (self.substructures, self.gamma, self.approach, self.step)
-        return DEFAULT_RULE if plain and all(part is None for part in parts) else SWVP_RULE
-
     def use_layout(self, layout: Layout) -> None:
         """Learn from files with these columns: they are saved with the model, which then reads such files."""
         self.columns, self.layout_ = list(layout.names), layout
@@ -363,20 +268,6 @@ class Tagger(TrainingOptions, TaggerInspection):
         self.hypotheses_ = None if training.recorder is None else training.recorder.hypotheses().until(rounds)
         return self
 
-    def _for_rule(self, problem: Any, rule: UpdateRule) -> tuple[Any, float]:
-        """The problem with the margin of a rule, and the rule's power of averaging."""
-        if isinstance(problem, AttributeChain):
-            problem = problem._replace(costs=costs_of(self._margin(rule), self.cost, self.classes_))
-        return problem, self._average_power(rule)
-
-    def _margin(self, rule: UpdateRule) -> float:
-        """The margin: the given one, or that of the rule, 0 unless its step is `ada`."""
-        if self.margin is not None:
-            return float(self.margin)
-        if any(stage.all_labels for stage in rule.stages):
-            return SOFTMAX_MARGIN
-        return ADAPTIVE_MARGIN if any(stage.step == "ada" for stage in rule.stages) else 0.0
-
     def _choose(self, corpus: Corpus, extend: bool) -> None:
         """Choose features and constraint if the user gave none.
 
@@ -388,13 +279,6 @@ class Tagger(TrainingOptions, TaggerInspection):
             self.chosen_ = choose(corpus, features=features, constraint=auto, score=score_on)
         elif auto and self.chosen_.constraint is not None and not keeps_to(self.chosen_.constraint, corpus):
             self.chosen_ = self.chosen_._replace(constraint=None)
-
-    def _constraint(self) -> Constraint | None:
-        """The constraint that was given, or the chosen one."""
-        return self.chosen_.constraint if self._auto_constraint() else self.constraint
-
-    def _auto_constraint(self) -> bool:
-        return isinstance(self.constraint, str) and self.constraint == AUTO
 
     def _fit_encoder(self, corpus: Corpus, extend: bool) -> AttributeChain:
         """Number the attributes of a corpus, after the known ones if `extend`; return the corpus encoded."""
@@ -454,10 +338,6 @@ class Tagger(TrainingOptions, TaggerInspection):
 
     def _decoder(self) -> Decoder:
         return decoder_of(self.decoder, self.barrier_, self.order, self.width, self.fix)
-
-    def _decoder_options(self) -> Decoder:
-        """The decoder, before the labels are known."""
-        return decoder_of(self.decoder, np.zeros((1, 1)), self.order, self.width, self.fix)
 
     def _corpus(self, X: Sentences) -> Corpus:
         return corpus_of(X, None, getattr(self, "columns_", None), self.kind_)

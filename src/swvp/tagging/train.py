@@ -44,6 +44,9 @@ RULES = (
     "a-softmin:segments:sqrt",
     "a-uniform:segments:count",
     "a-wm:single+full:sqrt",
+    "csp:ada",
+    "b-maxent:all:ada",
+    "softmax",
 )
 """Rules that tuning tries by default."""
 BETAS = (0.25, 0.5, 1.0, 2.0)

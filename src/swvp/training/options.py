@@ -150,7 +150,7 @@ class TrainingOptions:
 def power_of(given: float | None, rule: UpdateRule) -> float:
     """The power of averaging: the given one, or that of the rule's step."""
     if given is None:
-        return ADAPTIVE_POWER if any(stage.step == "ada" for stage in rule.stages) else 1.0
+        return ADAPTIVE_POWER if rule.adapts else 1.0
     if not is_real(given) or given < 1:
         raise InputError(f"average_power must be a number of at least 1, not {shown(given)}")
     return float(given)

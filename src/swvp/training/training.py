@@ -22,7 +22,7 @@ from swvp.errors import InputError, is_real, is_whole
 from swvp.io.container import read_container, write_container
 from swvp.io.files import remove_leftovers
 from swvp.io.model_files import fill, require, sparse, sparse_names
-from swvp.learning.perceptron import Epoch, new_squares, run_epochs
+from swvp.learning.perceptron import Epoch, new_state, run_epochs
 from swvp.learning.rule import UpdateRule
 from swvp.learning.voting import Recorder
 from swvp.structures.chain.attributes import copy_known
@@ -133,8 +133,6 @@ class Training:
         self.recorder = recorder
         # a checkpoint does not hold the vectors of a vote
         self.resumable = resumable and type(self).resumable and recorder is None
-        self.clock = 0
-        self.largest = np.zeros(1)
         self.history: list[Epoch] = []
         self.scores: list[float] = []
         self.best: Weights | None = None
@@ -148,7 +146,7 @@ class Training:
         """Train with this rule from now on, with its margin and its power of averaging."""
         self.rule = rule
         self.problem, self.average_power = self.for_rule(self.problem, rule)
-        self.squares = new_squares(rule, self.model)
+        self.state = new_state(rule, self.model)
 
     def finished(self, epochs: int, patience: int | None) -> bool:
         """Whether training is over: all epochs done, one without a mistake, or `patience` without a better score."""
@@ -171,27 +169,25 @@ class Training:
             examples=self.examples,
             epochs=epochs - len(self.history),
             random_state=self.orders if self.shuffle else None,
-            clock=self.clock,
             power=self.average_power,
-            largest=self.largest,
-            squares=self.squares,
+            state=self.state,
             first=len(self.history) + 1,
             after=None if self.recorder is None else self.recorder.after,
         ):
-            self.clock += self.examples
             self._record(epoch, watch)
             if self.finished(epochs, patience):
                 return
 
     def continue_from(self, previous: Training) -> None:
         """Continue the counters, sums of squares and random numbers of the training on the previous batch."""
-        self.clock, self.largest, self.orders = previous.clock, previous.largest, previous.orders
-        if len(self.squares) and len(previous.squares):
-            old, new = (by_name(training.model, training.squares) for training in (previous, self))
-            if all(old[name].shape == new[name].shape for name in new):
-                self.squares[:] = previous.squares
+        new, old = self.state, previous.state
+        new.clock, new.largest, self.orders = old.clock, old.largest, previous.orders
+        if len(new.squares) and len(old.squares):
+            known, grown = by_name(previous.model, old.squares), by_name(self.model, new.squares)
+            if all(known[name].shape == grown[name].shape for name in grown):
+                new.squares[:] = old.squares
             else:  # a chain with more attributes or labels
-                copy_known(new, old, old["w"].shape[1])
+                copy_known(grown, known, known["w"].shape[1])
 
     def _record(self, epoch: Epoch, watch: Watch) -> None:
         """Append an epoch to the history, score it, and copy its weights if they are the best so far."""
@@ -218,7 +214,7 @@ class Training:
 
     def _clock(self) -> float:
         """The number of examples seen, to the power of averaging."""
-        return float(self.clock**self.average_power)
+        return float(self.state.clock**self.average_power)
 
     def result(self) -> Weights:
         """The weights of the best epoch. Call it last: without `dev` it overwrites the model's arrays."""
@@ -291,12 +287,12 @@ def save_checkpoint(path: Path, training: Training, stamped: dict[str, Any]) -> 
     """Write the state of a training after an epoch; zeros take no space."""
     meta = {
         "stamp": stamped,
-        "clock": training.clock,
-        "largest": float(training.largest[0]),
+        "clock": training.state.clock,
+        "largest": float(training.state.largest[0]),
         "orders": training.orders.bit_generator.state,
         "history": [epoch.as_dict() for epoch in training.history],
         "scores": training.scores,
-        "adapts": len(training.squares) > 0,
+        "adapts": len(training.state.squares) > 0,
     }
     arrays: dict[str, NDArray[Any]] = {}
     for name in weight_names(training.model):
@@ -304,8 +300,8 @@ def save_checkpoint(path: Path, training: Training, stamped: dict[str, Any]) -> 
             arrays |= sparse(part, getattr(training.model, part))
         if training.best is not None:
             arrays |= sparse(f"best {name}", training.best[name])
-    if len(training.squares):
-        arrays |= sparse(SQUARES, training.squares)
+    if len(training.state.squares):
+        arrays |= sparse(SQUARES, training.state.squares)
     write_container(path, checkpoint_kind(training), meta, arrays)
 
 
@@ -335,20 +331,20 @@ def resume(path: Path, training: Training, stamped: dict[str, Any]) -> bool:
             raise InputError(f"{path} is the checkpoint of another training ({parts} differ): {START_AGAIN}")
         clock, largest = contents.meta["clock"], contents.meta["largest"]
         require(is_whole(clock, 0) and is_real(largest) and largest >= 0, "clock")
-        training.clock, training.largest[0] = clock, largest
+        training.state.clock, training.state.largest[0] = clock, largest
         training.orders.bit_generator.state = contents.meta["orders"]
         training.history, training.scores = epochs_of(contents.meta["history"]), scores_of(contents.meta["scores"])
         epochs = len(training.history)
         if [epoch.epoch for epoch in training.history] != list(range(1, epochs + 1)) or (
-            (training.clock, len(training.scores)) != (epochs * training.examples, epochs if training.dev else 0)
+            (training.state.clock, len(training.scores)) != (epochs * training.examples, epochs if training.dev else 0)
         ):
             raise ValueError("its epochs are not counted right")
         names = weight_names(training.model)
         for name in names:
             for part in (name, SUMS[name]):
                 fill(getattr(training.model, part), contents.arrays, part)
-        if len(training.squares):
-            fill(training.squares, contents.arrays, SQUARES)
+        if len(training.state.squares):
+            fill(training.state.squares, contents.arrays, SQUARES)
         if training.scores:
             training.best = {name: np.zeros_like(getattr(training.model, name)) for name in names}
             for name, array in training.best.items():

@@ -103,7 +103,6 @@ def fork(training: Training, rule: UpdateRule) -> Training:
     forked = copy.copy(training)
     forked.model = copy.deepcopy(training.model)
     forked.orders = copy.deepcopy(training.orders)
-    forked.largest = training.largest.copy()
     forked.history, forked.scores = [], []
     forked.use_rule(rule)
     return forked
