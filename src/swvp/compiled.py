@@ -191,10 +191,10 @@ def operation(stub: Function) -> Function:
     return functools.singledispatch(missing)  # type: ignore[return-value]
 
 
-def implement(declared: Callable[..., Any], cls: type) -> Callable[[Function], Function]:
+def implement(declared: Callable[..., Any], cls: type, *, force_inline: bool = False) -> Callable[[Function], Function]:
     """Return a decorator that registers the implementation of an operation for one class.
 
-    If the implementation is a kernel, for a NamedTuple of arrays, compiled code can call the operation too, inlined.
+    If the implementation is a kernel, for a NamedTuple of arrays, compiled code can call the operation too.
 
     Parameters
     ----------
@@ -202,16 +202,18 @@ def implement(declared: Callable[..., Any], cls: type) -> Callable[[Function], F
         The operation, such as `swvp.structures.operations.margins`.
     cls : type
         The class of the first argument. An implementation for `object` is the default for all other classes.
+    force_inline : bool
+        Whether kernels get a copy of the implementation in place of each call. This pays if an example takes less than
+        a microsecond or so. Otherwise it only makes compiling slow.
     """
 
     def register(implementation: Function) -> Function:
         declared.register(cls, implementation)  # type: ignore[attr-defined]
         function: Any = getattr(implementation, "compiled", implementation)
         if hasattr(function, "py_func"):
+            options = function.targetoptions | WITHOUT_WRAPPERS | ({"forceinline": True} if force_inline else {})
 
-            @overload(
-                declared, strict=False, jit_options=function.targetoptions | {"forceinline": True} | WITHOUT_WRAPPERS
-            )
+            @overload(declared, strict=False, jit_options=options)
             def choose(first: Any, *rest: Any) -> Callable[..., Any] | None:
                 given = getattr(first, "instance_class", None)
                 default = cls is object and given is not None and not implements(given, declared)

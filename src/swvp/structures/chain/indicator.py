@@ -130,7 +130,7 @@ def viterbi(model, x, start, n, predicted, at):
         y = back[k, y]
 
 
-@implement(operations.find_mistakes, IndicatorChain)
+@implement(operations.find_mistakes, IndicatorChain, force_inline=True)
 @kernel
 def find_mistakes(problem, model, i, wrong):
     start = problem.offsets[i]
@@ -139,7 +139,7 @@ def find_mistakes(problem, model, i, wrong):
     return compare(problem.y, start, n, model.predicted, model.mixed, wrong)
 
 
-@implement(operations.margins, IndicatorChain)
+@implement(operations.margins, IndicatorChain, force_inline=True)
 @kernel
 def margins(problem, model, i, starts, positions, count, out):
     x, gold, mixed = problem.x, problem.y, model.mixed
@@ -166,7 +166,7 @@ def margins(problem, model, i, starts, positions, count, out):
         out[j] = margin
 
 
-@implement(operations.add, IndicatorChain)
+@implement(operations.add, IndicatorChain, force_inline=True)
 @kernel
 def add(problem, model, i, starts, positions, sets, count, amounts, clock):
     x, gold, mixed = problem.x, problem.y, model.mixed
