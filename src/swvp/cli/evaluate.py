@@ -35,6 +35,8 @@ Examples:
   swvp evaluate gold.txt predicted.txt --compare other.txt
 
   swvp evaluate gold.conllu predicted.conllu --trees --compare other.conllu
+
+  swvp evaluate gold.conllu system.conllu --raw
 """
 
 TREE_TARGETS = ("head", "heads", "tree", "trees", "uas", "las")
@@ -68,6 +70,13 @@ class EvaluateOptions:
         bool,
         typer.Option("--trees", help="Score dependency trees in CoNLL-U or CoNLL-X."),
     ] = False
+    raw: Annotated[
+        bool,
+        typer.Option(
+            "--raw",
+            help="Score an analysis of raw text in CoNLL-U, from tokens to trees: its tokens and sentences may differ.",
+        ),
+    ] = False
     train: Annotated[
         Path | None, typer.Option(help="Training file: known and unknown words are also scored separately.")
     ] = None
@@ -98,6 +107,8 @@ def evaluate(given: EvaluateOptions) -> None:
 
     Trees: UAS and LAS as in the CoNLL scorers, with and without punctuation,
     by label, length and more.
+
+    Raw text: tokens, sentences, tags, lemmas and trees as in CoNLL 2018.
     """
     from swvp.io.table import check_encoding
 
@@ -111,19 +122,30 @@ def evaluate(given: EvaluateOptions) -> None:
     check_encoding(given.encoding)
     if given.load is not None:
         load_python(given.load)
-    if given.trees:
-        labels = {
-            "--column": given.column,
-            "--target": given.target,
-            "--train": given.train,
-            "--phrases": given.phrases,
-        }
-        for name, value in labels.items():
-            if value is not None:
-                raise InputError(f"{name} is for labels: it cannot be used with --trees")
+    if given.raw:
+        check_unused(given, "--raw", {"--trees": given.trees or None, "--compare": given.compare})
+        evaluate_raw(given)
+    elif given.trees:
+        check_unused(given, "--trees", {})
         evaluate_trees(given)
     else:
         evaluate_labels(given, files)
+
+
+def check_unused(given: EvaluateOptions, flag: str, others: dict[str, Any]) -> None:
+    """Raise InputError if an option for labels, or one of some others, is given together with a flag."""
+    labels = {
+        "--column": given.column,
+        "--target": given.target,
+        "--train": given.train,
+        "--phrases": given.phrases,
+    }
+    for name, value in labels.items():
+        if value is not None:
+            raise InputError(f"{name} is for labels: it cannot be used with {flag}")
+    for name, value in others.items():
+        if value is not None:
+            raise InputError(f"{name} cannot be used with {flag}")
 
 
 # ---------------------------------------------------------------- labels
@@ -294,3 +316,37 @@ def read_trees(path: Path, encoding: str) -> Treebank:
         sentences = "sentence has" if several == 1 else "sentences have"
         print_message(f"swvp: note: {path}: {several:,} {sentences} several roots")
     return treebank
+
+
+# ---------------------------------------------------------------- raw text
+
+
+def evaluate_raw(given: EvaluateOptions) -> None:
+    """Print the measures of an analysis of raw text, or write them."""
+    from swvp.cli.terminal import new_console, write_json
+    from swvp.evaluation.raw_text import TREE_KEYS, evaluate_raw
+
+    if given.predicted is None:
+        raise InputError(f"raw text needs two files: {given.gold} PREDICTED --raw")
+    gold, predicted = (read_analysis(path, given.encoding) for path in (given.gold, given.predicted))
+    for treebank in (gold, predicted):
+        if treebank.heads is None:
+            print_message(f"swvp: note: {treebank.name} has no heads: {', '.join(TREE_KEYS)} are not scored")
+    scores = evaluate_raw(gold, predicted)
+    results = {"gold": str(given.gold), "predicted": str(given.predicted), "scores": scores.as_dict()}
+    if write_json(given.json_file, results):
+        return
+
+    from swvp.cli.score_tables import print_raw
+
+    print_raw(new_console(), scores)
+
+
+def read_analysis(path: Path, encoding: str) -> Treebank:
+    """Read a treebank, with heads if it has any."""
+    from swvp.io.table import read_table
+    from swvp.io.treebank import HEAD, WITHOUT_HEADS, treebank_of_table
+
+    table = read_table(path, encoding=encoding, conllu=True, widths=WITHOUT_HEADS)
+    heads = table.width > HEAD and table.column(HEAD).strings != ["_"]
+    return treebank_of_table(table, heads=heads)

@@ -12,10 +12,11 @@ from rich.text import Text
 from swvp.errors import escaped
 from swvp.evaluation.counts import Confusion, Counts
 from swvp.evaluation.paired import Comparison
+from swvp.evaluation.raw_text import RawScores
 from swvp.evaluation.tags import TagScores
 from swvp.evaluation.tree_scores import Row, TreeScores, percent
 
-__all__ = ["print_comparison", "print_confusions", "print_scores", "print_tree_comparison", "print_trees"]
+__all__ = ["print_comparison", "print_confusions", "print_raw", "print_scores", "print_tree_comparison", "print_trees"]
 
 if TYPE_CHECKING:
     from swvp.evaluation.paired import Comparison  # needs NumPy, the other scores do not
@@ -164,3 +165,9 @@ def print_tree_comparison(
         f"seed {comparisons[0].seed}.",
         style="dim",
     )
+
+
+def print_raw(console: Console, scores: RawScores) -> None:
+    """Print the measures of an analysis of raw text."""
+    console.print(table(["%", "precision", "recall", "F1", "aligned"], scores.rows()))
+    console.print("As conll18_ud_eval.py. Aligned: accuracy of the words that are aligned.", style="dim")

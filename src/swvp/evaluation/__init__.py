@@ -1,7 +1,8 @@
 """Scores of predicted labels and trees, equal to those of the official scorers, and paired significance tests.
 
-`evaluate_tags`, `evaluate_phrases` and `evaluate_trees` score one prediction. `compare_tags` and `compare_trees` test
-whether a second prediction is better than a first one; `compare_sets` does so on several test sets.
+`evaluate_tags`, `evaluate_phrases` and `evaluate_trees` score one prediction; `evaluate_raw` scores an analysis of raw
+text, whose tokens and sentences may differ from the gold ones. `compare_tags` and `compare_trees` test whether a second
+prediction is better than a first one; `compare_sets` does so on several test sets.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from swvp.evaluation.paired import holm as holm
     from swvp.evaluation.paired import paired_bootstrap as paired_bootstrap
     from swvp.evaluation.paired import paired_permutation as paired_permutation
+    from swvp.evaluation.raw_text import RawScores as RawScores
+    from swvp.evaluation.raw_text import evaluate_raw as evaluate_raw
     from swvp.evaluation.seeds import compare_seeds as compare_seeds
     from swvp.evaluation.tags import TagScores as TagScores
     from swvp.evaluation.tags import compare_tags as compare_tags
@@ -47,6 +50,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "Difference": "swvp.evaluation.paired",
         "Group": "swvp.evaluation.tree_scores",
         "PhraseScores": "swvp.evaluation.counts",
+        "RawScores": "swvp.evaluation.raw_text",
         "Share": "swvp.evaluation.counts",
         "TagScores": "swvp.evaluation.tags",
         "TreeScores": "swvp.evaluation.tree_scores",
@@ -58,6 +62,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "compare_trees": "swvp.evaluation.trees",
         "confusion": "swvp.evaluation.tags",
         "evaluate_phrases": "swvp.evaluation.counts",
+        "evaluate_raw": "swvp.evaluation.raw_text",
         "evaluate_tags": "swvp.evaluation.tags",
         "evaluate_trees": "swvp.evaluation.trees",
         "holm": "swvp.evaluation.paired",

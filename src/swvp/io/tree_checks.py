@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numbers
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set, Sized
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set, Sized
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,12 +30,14 @@ __all__ = [
     "non_projective_arcs",
     "offsets_of",
     "positions",
+    "ranges_of",
     "sizes",
 ]
 
 NUMBER = re.compile(r"[0-9]{1,9}")
 NOT_A_WORD = re.compile(rb"\n([0-9]*[-.][^\t\n]*)")
 NOT_A_WORD_ID = re.compile(rb"([0-9]{1,9})(?:-([0-9]{1,9})|\.[0-9]+)")
+SECOND_FIELD = re.compile(rb"\t([^\t\r\n]*)")
 SHOWN = 8  # words of a cycle
 
 
@@ -73,8 +75,22 @@ def check_ids(table: Table) -> None:
         raise InputError(f"{table.place(token)}: the ID is {given[:20]}, not {expected[token]}; {hint}")
 
 
+class WordRange(NamedTuple):
+    """A range such as 3-4: a multiword token, the number of its first word in the table, and how many it has."""
+
+    token: int
+    size: int
+    form: str
+
+
 def check_ranges(table: Table) -> None:
     """Raise InputError if a range such as 3-4 is not followed by the words 3 and 4, or if two ranges overlap."""
+    for _ in ranges_of(table):
+        pass
+
+
+def ranges_of(table: Table) -> Iterator[WordRange]:
+    """Yield the ranges of a table in their order; raise InputError at a wrong one, as `check_ranges` does."""
     text = b"\n" + table.content.tobytes()
     begins = table.fields[:, 0, 0] + 1
     covered = -1  # the last token in a range
@@ -100,6 +116,8 @@ def check_ranges(table: Table) -> None:
             what = f"the range {low}-{high} needs the words {low} to {high} on the lines after it"
             raise InputError(f"{place_in(table, text, match.start())}: {what}")
         covered = token + high - low
+        form = SECOND_FIELD.match(text, match.end())
+        yield WordRange(token, high - low + 1, form[1].decode() if form else "")
 
 
 def place_in(table: Table, text: bytes, at: int) -> str:
