@@ -11,7 +11,18 @@ import swvp
 
 SOURCE = Path(swvp.__file__).parent
 LAYERS = [
-    ["_version", "_names", "errors", "types", "compile_events", "compiled", "cache", "inner_code", "tables"],
+    [
+        "_version",
+        "_names",
+        "errors",
+        "types",
+        "compile_events",
+        "compiled",
+        "baseline",
+        "cache",
+        "inner_code",
+        "tables",
+    ],
     ["io", "features"],
     ["structures"],
     ["learning"],

@@ -11,6 +11,8 @@ A pickle can run any code, and LLVM crashes on damaged machine code. So a file i
 (or root) can have written it, and unpickled only if its checksum is right. Folders are created with mode 0700 and
 files with 0600, whatever the umask. Without a usable cache everything still works, only slower: code in a damaged
 file is compiled again, and without a cache each process compiles for itself, with one warning.
+
+What the cache does not have may come from an installed package of machine code (`swvp.baseline`).
 """
 
 from __future__ import annotations
@@ -89,15 +91,29 @@ class KernelFormat(CompileResultCacheImpl):
 
 
 class KernelCache(FunctionCache):
-    """The cache of one kernel, for Numba's dispatcher. RuntimeError if the function has no source file."""
+    """The cache of one kernel, for Numba's dispatcher. RuntimeError if the function has no source file.
+
+    Parameters
+    ----------
+    function : callable
+        The function that is compiled.
+    stamp : str
+        What its machine code depends on, besides the versions of Python and Numba.
+    find_installed : callable, optional
+        Returns the installed file of a kernel, given its name, `stamp` and the whole stamp (`swvp.baseline`).
+    """
 
     _impl_class = KernelFormat
 
-    def __init__(self, function: Callable[..., Any], stamp: str):
+    def __init__(self, function: Callable[..., Any], stamp: str, find_installed: FindInstalled = lambda *_: None):
         super().__init__(function)
         path = Path(self._cache_path) / f"{self._impl.filename_base}.code"
-        self._cache_file: Any = CodeFile(path, f"python {sys.version_info[:2]} numba {numba.__version__} {stamp}")
+        versions = f"python {sys.version_info[:2]} numba {numba.__version__} {stamp}"
+        self._cache_file: Any = CodeFile(path, versions)
         self._kernel = f"{function.__module__}.{function.__qualname__}".removeprefix("swvp.")
+        self._find_installed = functools.partial(
+            find_installed, installed_name(function.__module__, path.name), stamp, versions
+        )
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled function for these argument types, or None if it has to be compiled."""
@@ -107,16 +123,39 @@ class KernelCache(FunctionCache):
         except Exception:  # for instance, a class that the pickle names does not exist any more
             self._cache_file.flush()
             loaded = None
+        if loaded is None:
+            loaded = self._load_installed(signature, target_context)
         if loaded is None:  # Numba compiles now
             report_start(self._kernel)
         else:
             report_load(self._kernel)
         return loaded
 
+    def _load_installed(self, signature: Any, target_context: Any) -> Any:
+        """The function that is compiled in the installed package, or None."""
+        file = self._find_installed()
+        if file is None:
+            return None
+        try:
+            saved = file.load(self._index_key(signature, target_context.codegen()))
+            return None if saved is None else self._impl.rebuild(target_context, saved)
+        except Exception:  # as in `load_overload`
+            return None
+
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Write the machine code for these argument types, which Numba has just compiled."""
         report_end(self._kernel)
         super().save_overload(signature, compiled)
+
+
+def installed_name(module: str, file: str) -> str:
+    """The name of a kernel's file in the installed package: the folder of its module and its name in the cache.
+
+    >>> installed_name("swvp.structures.chain.beam", "beam.search-12.py311.code")
+    'structures.chain.beam.search-12.py311.code'
+    """
+    folder = module.removeprefix("swvp.").rpartition(".")[0]
+    return f"{folder}.{file}" if folder else file
 
 
 @functools.cache
@@ -161,7 +200,7 @@ class CodeFile:
             write_private(self.path, MAGIC + hashlib.sha256(body).digest() + body)
             self._remove_stale()
         except OSError as error:
-            warn_once(error, self.path.parent.parent)
+            self._warn(error)
 
     def flush(self) -> None:
         """Remove the file."""
@@ -178,15 +217,21 @@ class CodeFile:
                 if head[HEAD:] != self.stamp:
                     other.unlink()
 
+    def _content(self) -> bytes:
+        check_private(self.path.parent)
+        return read_private(self.path)
+
+    def _warn(self, error: OSError) -> None:
+        warn_once(error, self.path.parent.parent)
+
     def _entries(self) -> dict[Any, bytes]:
         """All entries; none if the file is missing, damaged, stale, or could have been written by others."""
         try:
-            check_private(self.path.parent)
-            content = read_private(self.path)
+            content = self._content()
         except FileNotFoundError:
             return {}
         except OSError as error:
-            warn_once(error, self.path.parent.parent)
+            self._warn(error)
             return {}
         body = content[HEAD:]
         if content[:HEAD] != MAGIC + hashlib.sha256(body).digest() or not body.startswith(self.stamp):
@@ -198,24 +243,30 @@ class CodeFile:
         return entries
 
 
+FindInstalled = Callable[[str, str, str], CodeFile | None]
+
+
 class DistrustedError(OSError):
     """A file or folder of the cache that somebody else could have changed."""
 
 
-def check_private(folder: Path) -> None:
-    """Raise DistrustedError if others can change what is in a folder of the cache, or put another in its place."""
+def check_private(folder: Path, owner: int = 0) -> None:
+    """Raise DistrustedError if others can change what is in a folder of the cache, or put another in its place.
+
+    Root, this user and `owner` are not others.
+    """
     above = folder.parent.stat()
-    check_owner_and_mode(folder.parent, above, shared=bool(above.st_mode & stat.S_ISVTX))  # sticky, as /tmp is
+    check_owner_and_mode(folder.parent, above, owner, shared=bool(above.st_mode & stat.S_ISVTX))  # sticky, as /tmp is
     status = folder.lstat()
     if not stat.S_ISDIR(status.st_mode):
         raise DistrustedError(f"{folder} is not a folder")
-    check_owner_and_mode(folder, status)
+    check_owner_and_mode(folder, status, owner)
 
 
-def check_owner_and_mode(path: Path, status: os.stat_result, *, shared: bool = False) -> None:
+def check_owner_and_mode(path: Path, status: os.stat_result, owner: int, *, shared: bool = False) -> None:
     if not hasattr(os, "geteuid"):  # Windows: the folder is in the user's profile, which others cannot write
         return
-    if status.st_uid not in (os.geteuid(), 0):
+    if status.st_uid not in (os.geteuid(), 0, owner):
         raise DistrustedError(f"{path} belongs to another user")
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not shared:
         raise DistrustedError(f"other users may write to {path}")
@@ -230,14 +281,14 @@ def create_private(folder: Path) -> None:
                 path.chmod(0o700)
 
 
-def read_private(path: Path) -> bytes:
-    """The bytes of a file that only this user can have written."""
+def read_private(path: Path, owner: int = 0) -> bytes:
+    """The bytes of a file that only this user, root or `owner` can have written."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(path, flags), "rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise DistrustedError(f"{path} is not a file")
-        check_owner_and_mode(path, status)
+        check_owner_and_mode(path, status, owner)
         return file.read()
 
 

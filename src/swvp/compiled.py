@@ -18,6 +18,7 @@ import numba
 from numba.extending import overload
 
 from swvp._version import __version__
+from swvp.baseline import find_installed
 from swvp.cache import KernelCache
 from swvp.inner_code import InnerCompiler, OuterCompiler
 
@@ -155,7 +156,9 @@ def compile_function(function: Function, **options: Any) -> Function:
     if compiled is function:  # NUMBA_DISABLE_JIT=1
         return function
     with contextlib.suppress(RuntimeError):  # without a source file, each process compiles
-        compiled._cache = KernelCache(function, stamp(Path(function.__code__.co_filename)))
+        path = Path(function.__code__.co_filename)
+        installed = {"find_installed": find_installed} if in_package(path) else {}
+        compiled._cache = KernelCache(function, stamp(path), **installed)
     recursive = function.__name__ in function.__code__.co_names  # Numba would not see that the twin calls itself
     if "inline" not in options and not recursive:  # kernels call a twin without machine code of its own
         twin = compile_inner(function, _nrt=options["_nrt"])
@@ -165,9 +168,14 @@ def compile_function(function: Function, **options: Any) -> Function:
 
 def stamp(path: Path) -> str:
     """What cached machine code depends on: the kernels of the package and, for a user's kernel, its file."""
-    if Path(__file__).parent in path.parents or not path.exists():
+    if in_package(path) or not path.exists():
         return fingerprint()
     return f"{fingerprint()} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+
+
+def in_package(path: Path) -> bool:
+    """Whether a source is one of swvp's own."""
+    return Path(__file__).parent in path.parents
 
 
 @functools.cache

@@ -114,6 +114,7 @@ def warmup(
     kinds = ["tagger", "parser"] if kind == Kind.ALL else [str(kind)]
     expect_kernels(*(f"warmup {name}{' --order 2' if name == 'parser' and order == 2 else ''}" for name in kinds))
     check_cache()
+    note_unused_package()
     counted, start = Counter(), time.monotonic()
     with tempfile.TemporaryDirectory(prefix="swvp-warmup-") as folder, counted.added():
         write_examples(Path(folder))
@@ -135,6 +136,16 @@ def check_cache() -> None:
     problem = cache_problem()
     if problem is not None:
         raise InputError(f"machine code cannot be cached: {problem}; set NUMBA_CACHE_DIR to another folder")
+
+
+def note_unused_package() -> None:
+    """Say why an installed package of machine code is not used, because everything is compiled then."""
+    from swvp.baseline import baseline_problem
+    from swvp.compiled import fingerprint
+
+    problem = baseline_problem(fingerprint())
+    if problem is not None:
+        print_message(f"swvp: note: the machine code of swvp-kernels is not used: {problem}")
 
 
 class Counter(CompileObserver):
