@@ -25,9 +25,9 @@ __all__ = ["COMMANDS", "EXAMPLES", "run_quietly", "warmup", "write_examples"]
 
 EXAMPLES = """
 Kernels are compiled when they are first used, once for each user and version
-of swvp, Python and Numba. This command does it in advance. Options that it
-does not use, such as --projective, --beam or another rule than the default
-and csp, may still compile something at their first use.
+of swvp, Python and Numba. This command compiles them in advance. Options that
+it does not use, such as --non-projective, --beam or rules other than the
+default and csp, may still compile something at their first use.
 
 Examples:
 
