@@ -1,4 +1,4 @@
-"""The Structured Weighted Violations Perceptron (Dror & Reichart, EMNLP 2016) and what is built on it."""
+"""The Structured Weighted Violations Perceptron (Dror & Reichart, EMNLP 2016), with a tagger and a parser."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     problem : object
-        An object with the methods ``argmax(x, w)``, which returns the best label of an input under the weights w, and
-        ``joint_feature(x, y)``, which returns the feature vector φ(x, y). A label is a sequence.
+        An object with the methods ``argmax(x, w)``, which returns the best output of an input under the weights w, and
+        ``joint_feature(x, y)``, which returns the feature vector φ(x, y). An output (also called label) is a sequence.
     rule : str or UpdateRule, default "a-wm"
         The update rule: a short name such as "csp" or "a-wm:segments", or an `UpdateRule`.
     beta : float, optional
@@ -186,7 +186,7 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
 
 
 class SequenceTagger(Tagger, BaseEstimator):  # type: ignore[misc]
-    """A linear-chain tagger trained by the Structured Weighted Violations Perceptron.
+    """A linear-chain tagger, trained by softmax-margin, the Structured Weighted Violations Perceptron or other rules.
 
     A sentence is a list of tokens. A token is a string, a tuple of columns (word, tag, …), or a list or dict of ready
     features, as in python-crfsuite and sklearn-crfsuite.
@@ -221,9 +221,9 @@ class SequenceTagger(Tagger, BaseEstimator):  # type: ignore[misc]
         The score by which the gold labels must win in training, for each label that differs. By default 5 for the rule
         "softmax", 8 for other rules with the step "ada", else 0, as in the paper.
     cost : dict, optional
-        Factors of the margin, to make some mistakes more expensive than others: of a gold label, as ``{"B-PER": 2}``,
-        or of a pair (gold, predicted), as ``{("O", "B-PER"): 0.5}``. By default 1. Needs a margin. Model files do not
-        hold it.
+        Factors of the margin, to make some mistakes more expensive than others: for a gold label, as ``{"B-PER": 2}``,
+        or for a pair (gold, predicted), as ``{("O", "B-PER"): 0.5}``. By default 1. It needs a margin, and model files
+        do not store it.
     vote : bool, default False
         Whether to predict by the vote of all weight vectors of the training (the voted perceptron). A vector has as
         many votes as sentences it survived. It is slow: each vector needs its own search. If votes are equal, the
@@ -253,9 +253,10 @@ class SequenceTagger(Tagger, BaseEstimator):  # type: ignore[misc]
         The hash size: attributes are hashed to this number of values, and those with the same value share their
         weights. It bounds the memory. By default attributes are not hashed.
     clusters : int or dict, optional
-        Word clusters, for the function ``cluster`` of templates: their number, to learn them from the training data, or
-        what `swvp.features.learn_clusters` learnt from other text. If no template uses them, templates of the clusters
-        of the word and its neighbours are added. A model file holds the clusters, but not this option if it is a dict.
+        Word clusters, for the template function ``cluster``. A number: learn so many clusters from the training data. A
+        dict: the clusters that `swvp.features.learn_clusters` returned. If no template uses clusters, templates of the
+        clusters of the word and its neighbours are added. A model file stores the clusters; after `load`, this option
+        is None if it was a dict.
     l2 : float, default 1.0
         With rule "crf", the strength of L2 regularisation: the factor of ‖w‖²/2 in the objective.
     patience : int, optional
@@ -319,8 +320,7 @@ class DependencyParser(Parser, BaseEstimator):  # type: ignore[misc]
     step : str, optional
         Replaces the step of the rule: "unit", "sqrt", "count", "mira" or "ada".
     C : float, optional
-        The longest step of the step "mira", or the learning rate of the step "ada". By default 1, for the rule
-        "softmax" 0.3.
+        The longest step of the step "mira", or the learning rate of the step "ada". By default 1.
     epochs : int, default 10
         The largest number of epochs of each stage. Training stops earlier, after an epoch without a mistake.
     average : bool, default True
@@ -334,8 +334,8 @@ class DependencyParser(Parser, BaseEstimator):  # type: ignore[misc]
         A preset ("first-order", "turbo", "light"; in second order also "second-order", "turbo-standard") or templates;
         `swvp.features` describes them. By default "first-order" or "second-order".
     projective : bool, optional
-        Whether to predict only trees without crossing arcs. By default this is so in first order if at most 15 % of the
-        training trees have crossing arcs.
+        Whether to predict only trees without crossing arcs. By default True in first order if at most 15 % of the
+        training trees have crossing arcs, else False.
     one_root : bool, optional
         Whether exactly one word of a sentence has head 0 in predicted trees. By default the training trees decide:
         several words may have head 0 if more than one in twenty trees have several roots.
@@ -356,8 +356,8 @@ class DependencyParser(Parser, BaseEstimator):  # type: ignore[misc]
     labels : bool, default True
         Whether to learn the labels of arcs too, in a second stage.
     ensemble : int, default 1
-        The number of parsers to train, with different seeds. They vote for heads and for labels, which is more accurate
-        and takes so many times as long. All other attributes are those of the first parser.
+        The number of parsers to train, with different seeds. They vote for heads and for labels. N parsers take N times
+        as long and are a little more accurate. The attributes below are those of the first parser.
     patience : int, optional
         With a dev set, training stops after this number of epochs without a better score. Ignored without a dev set.
     random_state : int, RandomState, Generator or None, default None

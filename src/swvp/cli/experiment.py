@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Run the paper's experiments.", no_args_is_help=True)
+app = typer.Typer(help="Repeat the paper's studies, or compare rules on your data.", no_args_is_help=True)
 
 RULES = """
 A rule is csp (the structured perceptron), csp:ada, mira, or
@@ -69,8 +69,7 @@ Examples:
 """
 
 TAGGING = f"""{RULES.replace("(subtrees and components: trees only)", "")}
-mira:K is k-best MIRA, softmax and crf compare all outputs: any --rule of
-`swvp train tagger` works.
+Any other --rule of `swvp train tagger` works too: mira:K, softmax, crf.
 RULE@β sets β, RULE/MARGIN a margin, RULE+OPTION=VALUE another option of the
 tagger, as in mira:5+C=0.01.
 
@@ -175,7 +174,7 @@ class DatasetStudyOptions:
     dev_sentences: Annotated[
         int | None, typer.Option(help="Size of a sampled dev set.", show_default="a tenth, ≤ 1000")
     ] = None
-    seed: Annotated[int, typer.Option(help="The first seed, also that of the samples.")] = 0
+    seed: Annotated[int, typer.Option(help="First seed of the trainings; also the seed of samples.")] = 0
     jobs: Jobs = None
     max_bytes: MaxBytes = MAX_BYTES
     fresh: Fresh = False
@@ -215,9 +214,11 @@ class ParsingSetup:
         str | None,
         typer.Option(help="A preset of feature templates for each order.", show_default="first-order,second-order"),
     ] = None
-    prune_heads: Annotated[int | None, typer.Option(help="Order 2: the most heads that pruning leaves a word.")] = None
+    prune_heads: Annotated[
+        int | None, typer.Option(help="Order 2: largest number of heads to consider for a word.")
+    ] = None
     prune_threshold: Annotated[
-        float | None, typer.Option(help="Order 2: the least probability of a head, relative to the best one.")
+        float | None, typer.Option(help="Order 2: least probability of a head, relative to the best head.")
     ] = None
     shuffle: Annotated[
         bool | None,
@@ -310,7 +311,7 @@ class TaggingSetup:
         int | None, typer.Option(help="Trainings of each rule and β, with different seeds.", show_default="3")
     ] = None
     epochs: Annotated[
-        int | None, typer.Option(help="The most epochs of a training; the dev set chooses one.", show_default="10")
+        int | None, typer.Option(help="Largest number of epochs; the best on the dev set is used.", show_default="10")
     ] = None
     target: Annotated[str | None, typer.Option(help="CoNLL-U: the column to learn: upos, xpos, feats or deprel.")] = (
         None
@@ -320,7 +321,7 @@ class TaggingSetup:
     ] = None
     column_names: Annotated[
         str | None,
-        typer.Option("--columns", help="Columns that features are made from, as word,pos.", show_default="all"),
+        typer.Option("--columns", help="Columns that features are made from, such as word,pos.", show_default="all"),
     ] = None
     features: Annotated[
         str | None,
@@ -329,7 +330,7 @@ class TaggingSetup:
     options: Annotated[
         str | None,
         typer.Option(
-            help="Other options of the tagger for all trainings, by their names in Python, as order=2,patience=3.",
+            help="Other options of the tagger for all trainings, by their names in Python, such as order=2,patience=3.",
             metavar="NAME=VALUE,...",
         ),
     ] = None
@@ -351,7 +352,7 @@ class TaggingOptions(DatasetStudyOptions, TaggingSetup):
 @app.command(epilog=TAGGING)
 @takes_options
 def tagging(given: TaggingOptions) -> None:
-    """Compare rules in tagging: CSP, MIRA and SWVP, epoch and β chosen on dev sets.
+    """Compare rules in tagging: CSP, MIRA, SWVP and others, with β tuned on dev sets.
 
     Writes results.json (every run), scores.csv, report.txt and report.html.
     Ctrl-C stops the study; the same command resumes it.

@@ -72,12 +72,12 @@ class CourseOptions:
         int | None,
         of_learning(help="Stop after this number of epochs without a better dev score.", show_default="never"),
     ] = None
-    average: Annotated[bool, of_learning(help="Use the average of all weight vectors, or the last one.")] = True
+    average: Annotated[bool, of_learning(help="Predict with the averaged weights, or with the last ones.")] = True
     average_power: Annotated[
         float | None,
         of_learning(
             metavar="P",
-            help="Weight vectors count in the average by t^(P-1), for the t-th sentence; 1: all alike.",
+            help="Late weights count more in the average: those after sentence t by t^(P-1). 1: all alike.",
             show_default="1; with the step ada: 3",
         ),
     ] = None
@@ -88,9 +88,11 @@ class CourseOptions:
     tune: Annotated[
         bool, of_tuning("--tune", help="Train with several rules and values of β; save the best on --dev.")
     ] = False
-    rules: Annotated[str | None, of_tuning(help="Rules to try, as csp,a-wm,b-wm.", show_default="a selection")] = None
+    rules: Annotated[str | None, of_tuning(help="Rules to try, such as csp,a-wm,b-wm.", show_default="a selection")] = (
+        None
+    )
     betas: Annotated[
-        str | None, of_tuning(help="Values of β to try, as 0.5,1 or FIRST:LAST:STEP.", show_default="a selection")
+        str | None, of_tuning(help="Values of β to try, such as 0.5,1 or FIRST:LAST:STEP.", show_default="a selection")
     ] = None
     jobs: Annotated[int | None, of_tuning("--jobs", "-j", help="Number of threads.", show_default="all cores")] = None
     log: Annotated[Path | None, of_checkpoints(help="Training log to write: a JSON line for each epoch.")] = None
@@ -119,7 +121,9 @@ class TaggerColumns(FileOptions):
     column_names: Annotated[
         str | None,
         typer.Option(
-            "--columns", help="Columns that features are made from, as word,pos.", show_default="all; CoNLL-U: word"
+            "--columns",
+            help="Columns that features are made from, such as word,pos.",
+            show_default="all; CoNLL-U: word",
         ),
     ] = None
     conllu: Annotated[bool, typer.Option("--conllu", help="The files are CoNLL-U, whatever their names.")] = False
@@ -142,7 +146,7 @@ class TaggerColumns(FileOptions):
         int | None,
         of_features(
             metavar="N",
-            help="Learn N word clusters from the training file; the features use them.",
+            help="Learn N word clusters from the training file, and use them as features.",
             show_default="none; with --cluster-text: 256",
         ),
     ] = None
@@ -150,7 +154,7 @@ class TaggerColumns(FileOptions):
         str | None,
         of_features(
             metavar="FILE",
-            help="Learn word clusters from this text too: a sentence on each line, CoNLL-U or a column file.",
+            help="Learn the word clusters from this file too: one sentence per line, CoNLL-U, or a column file.",
         ),
     ] = None
     constraint: Annotated[
@@ -172,7 +176,7 @@ class TaggerColumns(FileOptions):
     margin: Annotated[
         float | None,
         of_learning(
-            help="Score by which gold labels must win in training, for each wrong label.",
+            help="Score by which the gold labels must win in training, for each wrong label.",
             show_default="0; with the step ada: 8, rule softmax: 5",
         ),
     ] = None
@@ -180,7 +184,7 @@ class TaggerColumns(FileOptions):
         str | None,
         of_learning(
             metavar="LABEL=FACTOR,…",
-            help="Factors of the margin, of gold labels or of GOLD>PREDICTED: B-PER=2,O>B-PER=0.5.",
+            help="Factors of the margin, for a gold label or a pair GOLD>PREDICTED, such as B-PER=2,O>B-PER=0.5.",
             show_default="1 for all",
         ),
     ] = None
@@ -210,8 +214,8 @@ Examples:
   swvp train tagger train.txt --dev dev.txt --tune --model best.swvp
 
 Rules: csp (the structured perceptron), mira, mira:K (k-best MIRA),
-softmax (softmax-margin, on mistakes), crf (a conditional random field;
---epochs are then iterations of L-BFGS), or SWVP:
+softmax (softmax-margin, learns from mistakes), crf (a conditional random
+field; --epochs are then iterations of L-BFGS), or SWVP:
 APPROACH-GAMMA[:SUBSTRUCTURES][:STEP]. csp:ada has adaptive steps.
 `swvp experiment synthetic --help` lists the parts.
 """
@@ -262,7 +266,7 @@ class ParserModel(FileOptions):
         bool | None,
         of_search(
             "--projective/--non-projective",
-            help="Whether arcs of predicted trees may not cross.",
+            help="Predict only trees without crossing arcs, or trees of any kind.",
             show_default="projective in order 1 if at most 15 % of the training trees have crossing arcs",
         ),
     ] = None
@@ -270,8 +274,8 @@ class ParserModel(FileOptions):
         bool | None,
         of_search(
             "--several-roots/--one-root",
-            help="Whether several words of a sentence may have head 0.",
-            show_default="as in the training trees",
+            help="Allow several words with head 0 in a sentence, or exactly one.",
+            show_default="several if more than 5 % of the training trees have several",
         ),
     ] = None
     prune: Annotated[bool, of_search(help="Consider only arcs with tags and lengths seen in training.")] = True
@@ -302,7 +306,7 @@ class ParserModel(FileOptions):
         of_learning(help="Score by which gold arcs must win in training; 0: as in the paper.", show_default="1"),
     ] = None
     ensemble: Annotated[
-        int, of_learning(metavar="N", help="Train N parsers with different seeds, which vote: better, N times as slow.")
+        int, of_learning(metavar="N", help="Train N parsers that vote: a bit more accurate, N times as slow.")
     ] = 1
 
 

@@ -1,4 +1,4 @@
-"""Feature templates of taggers and parsers: the template language, its functions and the presets."""
+"""Feature templates of taggers and parsers: the template language, its functions, the presets, and word clusters."""
 
 from __future__ import annotations
 
