@@ -127,7 +127,7 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
             if not callable(getattr(self.problem, method, None)):
                 raise InputError(f"problem {type(self.problem).__name__} has no method '{method}'")
         if len(X) != len(y):
-            raise InputError(f"X has {len(X)} examples and y has {len(y)}: give as many")
+            raise InputError(f"X has {len(X)} examples and y has {len(y)}: give the same number of both")
         if len(X) == 0:
             raise InputError("no training examples")
         if not (isinstance(self.epochs, numbers.Integral) and self.epochs >= 1):
@@ -176,7 +176,7 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
     def score(self, X: Sequence[Any], y: Sequence[Label]) -> float:
         """Return the share of positions that are predicted right."""
         if len(X) != len(y):
-            raise InputError(f"X has {len(X)} examples and y has {len(y)}: give as many")
+            raise InputError(f"X has {len(X)} examples and y has {len(y)}: give the same number of both")
         right = []
         for i, (gold, guess) in enumerate(zip(y, self.predict(X), strict=True)):
             if len(gold) != len(guess) and not varies(self.problem):

@@ -209,7 +209,7 @@ def test_tuning_chooses_a_rule(fine, refused):
         ("a-wm", 0.5),
         ("a-wm", 1.0),
     }
-    assert refused(*TRAIN, "--tune") == "--tune needs --dev: a dev set to choose by"
+    assert refused(*TRAIN, "--tune") == "--tune needs --dev, to choose the best rule"
 
 
 # ---------------------------------------------------------------- resuming

@@ -155,7 +155,7 @@ def test_limits_are_numbers_of_bytes(monkeypatch, text, size):
 @pytest.mark.parametrize("text", ["x", "-1", "1.5G", "9" * 20])
 def test_a_limit_that_is_none_is_told(monkeypatch, text):
     monkeypatch.setenv(MOST_MEMORY, text)
-    with pytest.raises(InputError, match="SWVP_MAX_MEMORY is a number of bytes"):
+    with pytest.raises(InputError, match="SWVP_MAX_MEMORY must be a number of bytes"):
         limit(100)
 
 

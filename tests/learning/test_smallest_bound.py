@@ -215,7 +215,7 @@ def test_the_error_bound_needs_fewer_training_examples_than_there_are(n):
 
 @pytest.mark.parametrize(("X", "Y"), [([], []), ([TINY], [(0, 0)]), ([TINY, TINY], [(0, 0)])])
 def test_the_error_bound_needs_two_examples(X, Y):
-    with pytest.raises(InputError, match="give as many, at least two"):
+    with pytest.raises(InputError, match="give the same number of both, at least two"):
         theory.error_bound(Table(), X, Y)
 
 

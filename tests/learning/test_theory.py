@@ -228,5 +228,5 @@ def test_u_must_have_a_direction(u):
 
 @pytest.mark.parametrize(("X", "Y"), [([], []), ([TINY], []), ([TINY], [(0, 0), (0, 1)])])
 def test_as_many_inputs_as_labels_and_at_least_one_are_needed(X, Y):
-    with pytest.raises(InputError, match="give as many, at least one"):
+    with pytest.raises(InputError, match="give the same number of both, at least one"):
         theory.radius(Table(), X, Y)

@@ -235,7 +235,7 @@ def test_the_temperature_is_kept_in_files_and_pickles_but_not_by_another_fit(pru
 def test_bad_questions_are_one_clear_line(pruned):
     with pytest.raises(InputError, match="k must be a whole number of at least 1, not 0"):
         pruned.predict_k_best(X, 0)
-    with pytest.raises(InputError, match="unknown of 'arc'"):
+    with pytest.raises(InputError, match="unknown measure 'arc'"):
         pruned.fit_temperature(X, Y, of="arc")
     with pytest.raises(InputError, match="y is missing"):
         pruned.fit_temperature(X)
@@ -427,5 +427,5 @@ def test_sentences_without_an_unpruned_tree_do_not_change_the_temperature(pruned
         alone = best_temperature(pruned._encoded(dev), pruned._weights, dev, of)
         assert best_temperature(pruned._encoded(more), pruned._weights, more, of) == pytest.approx(alone, rel=0.01)
     only = treebank_from([odd], [[2, 0, 2, 2]], heads=True)
-    with pytest.raises(InputError, match="a temperature cannot be found"):
+    with pytest.raises(InputError, match="a temperature cannot be fitted"):
         best_temperature(pruned._encoded(only), pruned._weights, only)

@@ -214,7 +214,7 @@ def test_a_file_with_an_impossible_temperature_is_refused(names, tmp_path, forge
 def test_bad_input_is_one_clear_line(names):
     with pytest.raises(InputError, match="k must be a whole number of at least 1, not 0"):
         names.predict_k_best(X_NEW, 0)
-    with pytest.raises(InputError, match="unknown of 'token'"):
+    with pytest.raises(InputError, match="unknown measure 'token'"):
         names.fit_temperature([["Ann"]], [["O"]], of="token")
     with pytest.raises(InputError, match="sentence 0 has 1 tokens and 2 labels"):
         names.fit_temperature([["Ann"]], [["O", "O"]])

@@ -163,7 +163,7 @@ def test_what_a_process_killed_while_writing_left_is_removed(fine, killed):
 def test_more_epochs_and_other_patience_are_fine_and_fewer_are_not(fine, refused, killed):
     killed(after=3)
     assert refused(*TRAIN, "-m", "model", "--epochs", "2") == (
-        f"model.checkpoint is after epoch 3, but epochs is 2: {START_AGAIN}"
+        f"model.checkpoint was saved after epoch 3, but epochs is 2: {START_AGAIN}"
     )
     fine(*TRAIN, "-m", "model", "--epochs", "9")
     fine(*TRAIN, "-m", "other", "--epochs", "9")

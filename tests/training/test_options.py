@@ -26,7 +26,7 @@ from helpers.texts import COLUMNS
         (["tagger", "--tune", "--dev", "nowhere", "--rules", "a-wn"], "unknown gamma 'wn' (did you mean 'wm'?)"),
         (["tagger", "--conllu", "--target", "head"], "unknown target 'head'"),
         (["parser", "--order", "3"], "order must be 1 (arcs) or 2 (arcs, siblings and grandparents), not 3"),
-        (["parser", "--hashed", "3"], "hashed must be a power of 2, as 2**22, not 3"),
+        (["parser", "--hashed", "3"], "hashed must be a power of 2, such as 2**22, not 3"),
         (["parser", "--margin", "-1"], "margin must be a number of at least 0, not -1.0"),
         (["parser", "--prune-heads", "0"], "prune_heads must be a whole number from 1 to 1000, not 0"),
         (["parser", "--prune-threshold", "2"], "prune_threshold must be a number from 0 to 1, not 2.0"),
@@ -57,7 +57,7 @@ def test_all_that_options_need_is_named_at_once(refused):
     line = refused("train", "tagger", "train.conllu", "-m", "model", "--tune", "--patience", "2")
     assert line == (
         "train.conllu: which column is the label? Use --target upos|xpos|feats|deprel; "
-        "--tune needs --dev: a dev set to choose by; "
+        "--tune needs --dev, to choose the best rule; "
         "--patience needs --dev: a dev set to score each epoch on"
     )
 

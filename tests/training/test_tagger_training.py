@@ -212,6 +212,8 @@ def test_a_wide_beam_predicts_as_exact_search_does():
         ({"decoder": "beam", "fix": "earlier"}, "unknown fix 'earlier'"),
         ({"order": 2, "rule": "crf"}, "rule 'crf' is for order 1 and exact search"),
         ({"decoder": "beam", "rule": "mira:5"}, "rule 'mira:5' is for order 1 and exact search"),
+        ({"decoder": "beam", "rule": "softmax"}, "rule 'softmax' is for order 1 and exact search"),
+        ({"order": 2, "rule": "csp:ada"}, "rule 'csp:ada' is for order 1 and exact search"),
     ],
 )
 def test_searches_that_make_no_sense_are_refused(data, options, message):

@@ -170,7 +170,7 @@ def test_a_stopped_tuning_ends_the_trainings_that_run(monkeypatch):
 def test_tuning_without_a_dev_set_or_threads_is_refused():
     corpus = corpus_of([["a"]], [["A"]], None)
     tagger = SequenceTagger(random_state=0)
-    with pytest.raises(InputError, match="tuning needs a dev set to choose by"):
+    with pytest.raises(InputError, match="tuning needs a dev set, to choose the best rule"):
         tune(tagger.start(corpus), candidates(["csp"], BETAS), epochs=1, patience=None, jobs=1)
     with pytest.raises(InputError, match="jobs must be at least 1, not 0"):
         tune(tagger.start(corpus, corpus), candidates(["csp"], BETAS), epochs=1, patience=None, jobs=0)

@@ -123,7 +123,7 @@ class TaggerColumns(FileOptions):
         typer.Option(
             "--columns",
             help="Columns that features are made from, such as word,pos.",
-            show_default="all; CoNLL-U: word",
+            show_default="all; CoNLL-U: word, for deprel word,pos",
         ),
     ] = None
     conllu: Annotated[bool, typer.Option("--conllu", help="The files are CoNLL-U, whatever their names.")] = False
@@ -160,7 +160,7 @@ class TaggerColumns(FileOptions):
     constraint: Annotated[
         str,
         of_features(
-            help="Valid label sequences: iob1, iob2 (or bio), bioes, none; auto: the scheme of the training labels."
+            help="Valid label sequences: iob1, iob2 (or bio), bioes, none; auto: chosen from the training labels."
         ),
     ] = "auto"
     order: Annotated[int, of_search(help="1: features of two labels in a row; 2: also of three.")] = 1
@@ -267,7 +267,7 @@ class ParserModel(FileOptions):
         of_search(
             "--projective/--non-projective",
             help="Predict only trees without crossing arcs, or trees of any kind.",
-            show_default="projective in order 1 if at most 15 % of the training trees have crossing arcs",
+            show_default="projective in order 1 if at most 15 % of the training trees have crossing arcs; else any",
         ),
     ] = None
     several_roots: Annotated[

@@ -173,7 +173,7 @@ def arc_template(sides: Sequence[Atom], arc: Sequence[str], between: str, place:
             raise InputError(f"{place}: {side}.feats comes twice")
     multiple = any(atom.column == "feats" for atom in sides)
     if (between and (arc or multiple)) or (arc and multiple):
-        raise InputError(f"{place}: between.COLUMN, feats and atoms as distance exclude each other in one template")
+        raise InputError(f"{place}: between.COLUMN, feats and atoms like distance exclude each other in one template")
     names = [atom.text for atom in sorted(set(sides))] + [atom for atom in ARC_ATOMS if atom in arc]
     names += [f"between.{between}"] if between else []
     head, modifier = (tuple(atom for atom in sorted(set(sides)) if atom.side == side) for side in "hm")

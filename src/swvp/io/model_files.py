@@ -94,7 +94,7 @@ def limit(size: int, described: int = 0) -> float:
         return TIMES * size + PLUS - DESCRIPTION * described
     match = re.fullmatch(r"([0-9]{1,15})([KMGT]?)B?", given.upper())
     if match is None:
-        raise InputError(f"{MOST_MEMORY} is a number of bytes, as 500M or 16G, not '{given}'")
+        raise InputError(f"{MOST_MEMORY} must be a number of bytes, such as 500M or 16G, not '{given}'")
     return int(match[1]) * UNITS[match[2]]
 
 

@@ -266,7 +266,7 @@ def flattened(what: str, lists: Any, offsets: Ints) -> list[Any]:
     """Return the values of all words from a list for each sentence; raise InputError if their numbers differ."""
     check_lists(what, lists, f"{what}, one list a sentence")
     if len(lists) != len(offsets) - 1:
-        raise InputError(f"{len(offsets) - 1} sentences but {what} of {len(lists)}: give as many")
+        raise InputError(f"{len(offsets) - 1} sentences but {what} of {len(lists)}: give the same number of both")
     for s, (given, size) in enumerate(zip(lists, np.diff(offsets), strict=True)):
         check_lists(f"the {what} of sentence {s}", given, what)
         if len(given) != size:

@@ -25,7 +25,7 @@ Labels = Sequence[Label]
 def differences(problem: EnumerableProblem, X: Sequence[Any], Y: Labels, substructures: JJ) -> list[Floats]:
     """For each example, the Δφ(x, y, m^J(z, y)) as rows."""
     if len(X) == 0 or len(X) != len(Y):
-        raise InputError(f"X has {len(X)} examples and Y has {len(Y)}: give as many, at least one")
+        raise InputError(f"X has {len(X)} examples and Y has {len(Y)}: give the same number of both, at least one")
     result = []
     for x, y in zip(X, Y, strict=True):
         gold = np.asarray(problem.joint_feature(x, y), float)

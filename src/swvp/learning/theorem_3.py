@@ -109,7 +109,7 @@ def error_bound(
         raise InputError(f"Theorem 3 does not apply to rule '{rule.name}': its proof needs the step unit")
     jj = families_of(rule, back_off, "Theorem 3")
     if len(X) < 2 or len(X) != len(Y):
-        raise InputError(f"X has {len(X)} examples and Y has {len(Y)}: give as many, at least two")
+        raise InputError(f"X has {len(X)} examples and Y has {len(Y)}: give the same number of both, at least two")
     n = len(X) - 1 if n is None else n
     if isinstance(n, bool) or not isinstance(n, numbers.Integral) or not 1 <= n < len(X):
         raise InputError(f"n must be a whole number from 1 to {len(X) - 1}, one less than the examples, not {n!r}")

@@ -351,7 +351,7 @@ def best_temperature(
     where every tree has a pruned arc, whose scores were lowered.
     """
     if of not in MEASURES:
-        raise unknown_name("of", of, MEASURES)
+        raise unknown_name("measure", of, MEASURES)
     before = arc_scores(problem, weights, n_jobs)
     scores, _, _, begins = distribution(problem, weights, 1.0, scores=before.copy(), n_jobs=n_jobs)
     places = arc_places(problem, gold.trees, begins)
@@ -359,7 +359,7 @@ def best_temperature(
     usable_arcs, usable_trees = predictable(problem, gold, lowered)
     totals = np.add.reduceat(np.where(usable_arcs, scores[places], 0.0), gold.offsets[:-1])
     if not (usable_arcs if of == "arcs" else usable_trees).any():
-        raise InputError("no gold trees that the parser can predict: a temperature cannot be found")
+        raise InputError("no gold trees that the parser can predict: a temperature cannot be fitted")
 
     def loss(temperature: float) -> float:
         """Return -log p of the gold heads, averaged over words or sentences."""

@@ -151,7 +151,7 @@ class Labeller:
         """Return trees with these heads, encoded for their labels."""
         offsets = treebank.offsets
         if heads.shape != (treebank.tokens,):
-            raise InputError(f"{treebank.tokens} words and heads of shape {heads.shape}: give as many")
+            raise InputError(f"{treebank.tokens} words and heads of shape {heads.shape}: give the same number of both")
         sizes = np.repeat(np.diff(offsets), np.diff(offsets))
         if not ((heads >= 0) & (heads <= sizes)).all():
             raise InputError("a head is the number of a word of its sentence, or 0")

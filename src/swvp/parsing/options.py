@@ -149,7 +149,7 @@ class ParserOptions(TrainingOptions):
             raise InputError(f"projective must be True, False or None, not {shown(self.projective)}")
         self._check_whole(["epochs", "n_jobs"], optional=["patience", "hashed"])
         if self.hashed is not None and not is_power_of_two(self.hashed):
-            raise InputError(f"hashed must be a power of 2, as 2**22, not {self.hashed}")
+            raise InputError(f"hashed must be a power of 2, such as 2**22, not {self.hashed}")
         if self.hashed is not None and self.hashed > MOST_WEIGHTS:
             raise InputError(f"hashed must be at most {MOST_WEIGHTS}, not {shown(self.hashed)}")
         check_pruning(self.prune_heads, self.prune_threshold)

@@ -136,7 +136,7 @@ class SecondOrderModel:
     def arc_model(self, problem: SecondOrder, weights: FeatureWeights) -> tuple[Arcs, FeatureWeights]:
         """Return the arcs and weights of the pruner: sums over second-order trees are too expensive."""
         if self.pruner is None:
-            raise InputError("a parser of second order that prunes nothing has no probabilities: fit with prune=True")
+            raise InputError("a second-order parser without pruning has no probabilities: fit it with prune=True")
         arcs = Arcs(problem.nodes, self.pruner.tables, problem.heads, problem.projective, problem.one_root, 0.0)
         return arcs, FeatureWeights(self.pruner.w, None)
 

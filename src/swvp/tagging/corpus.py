@@ -239,7 +239,7 @@ def check_pairs(X: Sentences, y: Sequence[Sequence[Any]]) -> None:
     check_lists("X", X, "sentences")
     check_lists("y", y, "the labels of each sentence")
     if len(X) != len(y):
-        raise InputError(f"X has {len(X)} sentences and y has {len(y)}: give as many")
+        raise InputError(f"X has {len(X)} sentences and y has {len(y)}: give the same number of both")
     for i, (sentence, labels) in enumerate(zip(X, y, strict=True)):
         check_lists(f"sentence {i} of X", sentence, "tokens")
         check_lists(f"sentence {i} of y", labels, "labels")

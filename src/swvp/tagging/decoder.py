@@ -262,7 +262,7 @@ def check_vote(decoder: Decoder, *, crf: bool) -> None:
     if crf:
         raise InputError("rule 'crf' has one weight vector: nothing to vote with; leave out vote, or use another rule")
     if not decoder.plain:
-        raise InputError("vote is for order 1 and exact search: leave it out, or a beam and order 2")
+        raise InputError("vote is for order 1 and exact search: leave out vote, or the beam or order 2")
 
 
 def recorder_of(problem: AttributeChain, model: AttributeModel) -> Recorder:

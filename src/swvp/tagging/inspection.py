@@ -129,7 +129,7 @@ def best_temperature(tagger: Any, problem: AttributeChain, y: Sequence[Sequence[
     temperature makes them probable.
     """
     if of not in MEASURES:
-        raise unknown_name("of", of, MEASURES)
+        raise unknown_name("measure", of, MEASURES)
     labels, gold = len(tagger.classes_), label_numbers(tagger, y)
     known = gold < labels
     problem = problem._replace(y=np.minimum(gold, labels - 1).astype(np.uint32))

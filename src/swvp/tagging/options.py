@@ -97,8 +97,9 @@ class TaggerOptions(TrainingOptions):
             raise InputError(f"hashed must be at most {MOST_HASHED}, not {self.hashed}")
         check_clusters(self.clusters)
         decoder = self._decoder_options()
-        if (crf or any(stage.step == "mira" for stage in rule.stages)) and not decoder.plain:
-            raise InputError(f"rule '{self.rule}' is for order 1 and exact search: a beam or order 2 need another")
+        if (crf or any(stage.step in ("mira", "ada") for stage in rule.stages)) and not decoder.plain:
+            name = "crf" if crf else rule.name
+            raise InputError(f"rule '{name}' is for order 1 and exact search: use another rule with a beam or order 2")
         check_structure(rule, AttributeChain if decoder.plain else SearchChain)
         self._average_power(rule)
         if self.margin is not None:

@@ -249,7 +249,8 @@ class Session:
         if not (training.resumable and resume(path, training, stamped)):
             return False
         if len(training.history) > epochs:
-            raise InputError(f"{path} is after epoch {len(training.history)}, but epochs is {epochs}: {START_AGAIN}")
+            done = len(training.history)
+            raise InputError(f"{path} was saved after epoch {done}, but epochs is {epochs}: {START_AGAIN}")
         return True
 
     @contextlib.contextmanager
@@ -360,7 +361,7 @@ class Run:
         self._check_model()
         missing = [*missing]
         if self.tune and self.dev is None:
-            missing.append("--tune needs --dev: a dev set to choose by")
+            missing.append("--tune needs --dev, to choose the best rule")
         if patience is not None and self.dev is None:
             missing.append("--patience needs --dev: a dev set to score each epoch on")
         if missing:

@@ -60,7 +60,7 @@ def tune(
     earlier rule among equals. `training` must be new and stays so.
     """
     if training.dev is None:
-        raise InputError("tuning needs a dev set to choose by")
+        raise InputError("tuning needs a dev set, to choose the best rule")
     if jobs < 1:
         raise InputError(f"jobs must be at least 1, not {jobs}")
     best: tuple[float, int, Training] | None = None
