@@ -30,7 +30,7 @@ __all__ = [
 
 
 class Share(NamedTuple):
-    """How many of how many are right.
+    """A number of correct tokens or sentences, and the number of all.
 
     Attributes
     ----------

@@ -203,9 +203,9 @@ class TreeScores:
     no_punct : Attachment or None
         Without tokens whose gold UPOS is PUNCT; None if there is no such token.
     universal : Attachment or None
-        Labels without subtypes; None if no label is one of UD's content words.
+        Labels without subtypes; None if no label is a UD label of content words.
     clas : Counts or None
-        CLAS, the F1 of content words; None as `universal`.
+        CLAS, the F1 of content words; None in the same case as `universal`.
     roots : Counts
         The words attached to the root.
     by_direction, by_length : dict of str to Group

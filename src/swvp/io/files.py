@@ -248,7 +248,7 @@ CONLLU = ("id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "dep
 
 
 class FileFormat(NamedTuple):
-    """A file format of tokens: one token a line, an empty line after each sentence, or a text that is turned into such.
+    """A file format: one token per line and an empty line after each sentence, or a text that is converted to that.
 
     Attributes
     ----------

@@ -49,7 +49,7 @@ class Column(NamedTuple):
 
 
 class Table:
-    """The tokens of one file, of which single columns can be replaced with every other byte unchanged.
+    """The tokens of one file. Single columns can be replaced; every other byte stays as it was.
 
     Parameters
     ----------
@@ -349,7 +349,7 @@ class ColumnFile(NamedTuple):
 
 
 def read_columns(path: str | Path, *, encoding: str = "utf-8") -> ColumnFile:
-    """Read a file of tokens as lists of tuples, one a token; see `read_table`.
+    """Read a file of tokens as lists of tuples, one for each token; see `read_table`.
 
     Parameters
     ----------

@@ -93,20 +93,20 @@ class UpdateRule:
     gamma : name in `GAMMAS`, or a function (margins, beta) -> weights ≥ 0
     approach : "aggressive" uses violations only, "balanced" all mixed assignments
     beta : the exponent of wm and wmr, the inverse temperature of softmin; > 0
-    step : "unit" Σγ = 1 as in the paper; "sqrt" and "count" multiply that by √m and m, for m mixed
-        assignments with γ > 0; "mira" min(C, max(0, (loss - w·d) / ‖d‖²)) for d = Σγ(m^J) Δφ(x, y, m^J) and the
-        Hamming loss Σγ(m^J) |J|; "ada" a length for each feature by its earlier updates (AdaGrad), see
-        `swvp.learning.step`
-    C : the longest step of "mira", the learning rate of "ada"; > 0. If every step of "mira" is C because C is small,
-        this is the step "unit", scaled
-    k_best : with the rule "mira", the number of best outputs that an update uses (see `swvp.learning.mira`); its
-        short name is "mira:K"
-    all_labels : the rule "softmax", a rival of SWVP: labels of any output instead of y or y* at each position
+    step : the factor of the update d = Σγ(m^J) Δφ(x, y, m^J). "unit": 1, as in the paper; "sqrt" and "count": √m and m,
+        for m mixed assignments with γ > 0; "mira": min(C, max(0, (loss - w·d) / ‖d‖²)), with the Hamming loss
+        Σγ(m^J) |J|; "ada": a factor for each feature, smaller with each of its updates (AdaGrad)
+    C : the longest step of "mira", the learning rate of "ada"; > 0. If C is so small that every step of "mira" is C,
+        the updates are those of the step "unit", scaled by C
+    k_best : with the rule "mira", the number of best outputs that an update uses; its short name is "mira:K"
+    all_labels : whether this is the rule "softmax", which compares y with all outputs, not only with mixed assignments
+        of y and y*; it is not SWVP
     impose : exclude non-violating terms of a balanced update until γ condition (2) holds
-    literal : follow Algorithm 1 and the formulas of γ as printed, also without a violation: CSP if the search missed a
-        better y, a balanced γ if I^v is empty or has no weight. By default these cases make no update or back off
-    parts : for second-order trees: Δφ of a sub-structure is the sum over the parts of its words, gold less predicted,
-        instead of Δφ(x, y, m^J) (see `swvp.structures.tree.second_order.parts`)
+    literal : follow Algorithm 1 and the formulas of γ as the paper prints them, even without a violation: CSP if the
+        search missed a better y, a balanced γ if I^v is empty or has no weight. By default there is no update in the
+        first case, and a back-off in the second
+    parts : for second-order trees: Δφ of a sub-structure is the sum over the parts of its words, gold minus predicted,
+        instead of Δφ(x, y, m^J)
     then : (N, rule): this rule for the first N epochs, then the other one
 
     >>> UpdateRule(gamma="wm", approach="aggressive", substructures="segments", step="sqrt").name

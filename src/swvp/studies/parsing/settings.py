@@ -92,7 +92,8 @@ class ParsingSettings:
     features : tuple of str, optional
         A preset of feature templates for each order.
     prune_heads, prune_threshold : int and float, optional
-        Pruning in second order: the most heads of a word, and the least probability relative to the best head.
+        Pruning in second order: the largest number of heads of a word, and the least probability of a head, relative to
+        that of the best head.
     shuffle : bool
         Whether each epoch has a new random order of the sentences.
     one_root : bool, optional

@@ -51,7 +51,7 @@ class TaggingSettings:
     betas : tuple of float
         The values of β that a rule tries.
     epochs : int
-        The most epochs of a training; the dev set chooses one.
+        The largest number of epochs; the best on the dev set is used.
     seeds : int
         Trainings of each rule and β, each in other random orders of the sentences.
     sentences : int, optional
