@@ -153,10 +153,10 @@ def test_trees_that_cannot_be_reached_are_counted(fine):
     Path("train.conllu").write_text(crossing + roots + GOOD)
     _, err = fine(*TRAIN, "--projective")
     assert "training: 42 sentences" in err
-    assert "note: 1 training trees are not projective, predictions are\n" in err
-    assert "note: 1 training trees have several roots, predictions have one" in err
+    assert "note: 1 training tree with crossing arcs; predicted trees have none\n" in err
+    assert "note: 1 training tree with several roots; predicted trees have one" in err
     _, err = fine(*TRAIN, "--several-roots", "--no-prune")
-    assert "note: 1 training trees are not projective, predictions are (--non-projective allows crossing arcs)\n" in err
+    assert "note: 1 training tree with crossing arcs; predicted trees have none (--non-projective allows them)\n" in err
     assert DependencyParser.load("model").projective_
     _, err = fine(*TRAIN, "--several-roots", "--no-prune", "--non-projective")
     assert "note" not in err

@@ -219,7 +219,7 @@ def test_from_training_to_scores(fine, refused):
     Path("dev.conllu").write_text(conllu(NEW, NEW_Y))
     _, err = fine(*TRAIN, "--dev", "dev.conllu")
     assert "pruning: " in err
-    assert "dev: 100.0 % of the trees are certainly the best ones" in err
+    assert "dev: 100.0 % of the predicted trees are certified as the best" in err
     assert fine("predict", "model", "dev.conllu")[0].decode() == conllu(NEW, NEW_Y)
     out = fine("inspect", "model")[0].decode()
     assert "second order (arcs, siblings, grandparents)" in out

@@ -67,10 +67,10 @@ def test_the_command_reports_several_roots_and_has_an_option_for_either(fine):
     several = [[(0, label) for _, label in tree[:2]] + list(tree[2:]) for tree in heads[:4]] + heads[4:]
     Path("train.conllu").write_text(conllu(tokens, several))
     _, err = fine(*train)
-    assert "4 training trees (40.0 %) have several roots: so may predictions (--one-root allows one)" in err
+    assert "note: 4 training trees with several roots (40.0 %); predicted trees may have several (--one-root" in err
     assert b"several roots" in fine("inspect", "model")[0]
     _, err = fine(*train, "--one-root")
-    assert "note: 4 training trees have several roots, predictions have one (--several-roots allows more)" in err
+    assert "note: 4 training trees with several roots; predicted trees have one (--several-roots allows more)" in err
     assert b"one root" in fine("inspect", "model")[0]
     _, err = fine(*train, "--several-roots")
     assert "roots" not in err

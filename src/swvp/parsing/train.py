@@ -53,7 +53,7 @@ def train_parser(run: Run, parser: Parser, observers: Sequence[Observer] = (), *
             session.train(parser, training, data, stage=stage)
         parser.finish(training)
         if not parser.model_class.searches_exactly and dev is not None:
-            session.note(f"dev: {100 * parser.certified(dev):.1f} % of the trees are certainly the best ones")
+            session.note(f"dev: {100 * parser.certified(dev):.1f} % of the predicted trees are certified as the best")
         if labelled:
             train_labels(session, parser, treebank, dev)
         for number, other in enumerate(others, 2):
@@ -106,9 +106,14 @@ def projective_note(treebank: Treebank, parser: Parser) -> str | None:
     """How many trees of a treebank no prediction can equal, and how to change that."""
     chosen = is_projective(treebank, parser.order) if parser.projective is None else parser.projective
     if chosen and (trees := treebank.nonprojective_trees()):
-        how = " (--non-projective allows crossing arcs)" if parser.projective is None else ""
-        return f"note: {trees:,} training trees are not projective, predictions are{how}"
+        how = " (--non-projective allows them)" if parser.projective is None else ""
+        return f"note: {training_trees(trees)} with crossing arcs; predicted trees have none{how}"
     return None
+
+
+def training_trees(number: int) -> str:
+    """A number of training trees in words."""
+    return f"{number:,} training tree{'' if number == 1 else 's'}"
 
 
 def roots_note(treebank: Treebank, one_root: bool | None) -> str | None:
@@ -117,9 +122,14 @@ def roots_note(treebank: Treebank, one_root: bool | None) -> str | None:
     if not trees or one_root is False:
         return None
     if one_root or has_one_root(treebank):
-        return f"note: {trees:,} training trees have several roots, predictions have one (--several-roots allows more)"
+        return (
+            f"note: {training_trees(trees)} with several roots; predicted trees have one (--several-roots allows more)"
+        )
     share = 100 * trees / treebank.number_of_sentences
-    return f"{trees:,} training trees ({share:.1f} %) have several roots: so may predictions (--one-root allows one)"
+    return (
+        f"note: {training_trees(trees)} with several roots ({share:.1f} %); predicted trees may have several "
+        "(--one-root allows only one)"
+    )
 
 
 def scores_note(parser: Parser, dev: Treebank) -> str:
@@ -137,6 +147,6 @@ def pruning_note(parser: Parser, treebank: Treebank, name: str) -> str:
     """How many heads pruning leaves, and how many of the gold arcs."""
     pruned = parser.pruning(treebank)
     return (
-        f"pruning: {pruned.heads:.1f} heads a word are left ({100 * pruned.share:.0f} % of the arcs), "
-        f"among them {100 * pruned.recall:.2f} % of the {name} arcs"
+        f"pruning: leaves {pruned.heads:.1f} heads per word ({100 * pruned.share:.0f} % of all arcs), "
+        f"{100 * pruned.recall:.2f} % of the gold {name} arcs"
     )
