@@ -6,7 +6,7 @@
     python benchmarks/parsing.py rules FOLDER... [--seeds 3] [--sizes 500,1000,2000,all] [--rules csp,a-wm@0.25]
                                                  [--epochs 10] [--margin 30] [--jobs 2] [--json FILE]
 
-What the figures mean is told in parsing_speed.py, parsing_growth.py and parsing_rules.py, and below their tables.
+parsing_speed.py, parsing_growth.py and parsing_rules.py explain the figures, and so do the lines below their tables.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def size(text: str) -> int | None:
 
 
 def listed(kind):
-    """What is separated by commas, each once."""
+    """The parts between commas, each once."""
     return lambda text: list(dict.fromkeys(kind(part) for part in text.split(",")))
 
 
@@ -49,7 +49,7 @@ def arguments() -> argparse.Namespace:
     speed = commands.add_parser("speed", description=parsing_speed.__doc__, formatter_class=formatter)
     for name in ("train", "dev", "test"):
         speed.add_argument(name)
-    speed.add_argument("--epochs", type=whole_number, default=10, help="passes of our trainings")
+    speed.add_argument("--epochs", type=whole_number, default=10, help="epochs of our trainings")
     speed.add_argument("--repeats", type=whole_number, default=3, help="runs of each program; the best counts")
     speed.add_argument(
         "--peer-iterations", type=int, default=1, help="iterations of UDPipe (its own: 10); 0: leave out"
@@ -77,7 +77,7 @@ def arguments() -> argparse.Namespace:
     rules.add_argument(
         "--rules", type=listed(str), default=list(RULES), help="RULE[@β][/MARGIN]; csp is always among them"
     )
-    rules.add_argument("--epochs", type=whole_number, default=10, help="passes; the best on dev is kept")
+    rules.add_argument("--epochs", type=whole_number, default=10, help="epochs; the best on dev is used")
     rules.add_argument("--margin", type=float, default=30.0, help="by which gold arcs must win while learning")
     rules.add_argument("--encoding", default="utf-8")
     rules.add_argument("--jobs", type=whole_number, default=2, help="trainings at once, in threads")

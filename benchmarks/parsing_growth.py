@@ -1,8 +1,8 @@
 """How the time for a sentence grows with its length, by the stages of parsing.
 
-Sentences of TEST are joined to ones of n words, which parse as they come: longer than any of training, with as many
-candidates. Each stage is timed by itself, one thread, CPU, the best of three runs; a sentence of each size is timed
-alone, so that none shares its room with a longer one.
+Sentences of TEST are joined to sentences of n words, longer than those of the training set. Each stage is timed by
+itself: CPU time of one thread, the best of three runs. Each size is timed alone, so that its buffers are not those of a
+longer sentence.
 
     pruning     scores of the pruner, probabilities, and the heads that are kept
     parts       the parts of the kept heads, their features and scores

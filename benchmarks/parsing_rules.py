@@ -1,24 +1,24 @@
 """Which update rule wins in dependency parsing, by treebank and by the number of training sentences, and why.
 
-A FOLDER has one file each with train, dev and test in its name; without dev the last 12 % of the training sentences are
-held out. A size is the first N sentences of the training file in a random order of each seed; all rules get the same
-sentences in the same orders. Each run trains without labels, keeps the best pass on dev and is scored on test (UAS,
-punctuation included).
+A FOLDER has one file each with train, dev and test in its name; without a dev file, the last 12 % of the training
+sentences are held out. A size N is the first N training sentences in a random order, which depends on the seed; all
+rules get the same sentences in the same orders. Each run trains without labels, uses the best epoch on dev, and is
+scored on test (UAS, punctuation included).
 
-The rule with the best mean on dev has a *. One test is made for each treebank and size: of the rule that is best on dev
-among those that are not csp, against csp, on test, a paired permutation test over sentences with the right words of all
-seeds added up. It takes the trained parsers as given: how much a gain changes with the order of training and with the
-training sentences is told by the seeds only.
+The rule with the best mean on dev has a *. There is one test for each treebank and size: the best rule on dev other
+than csp is compared with csp on test, by a paired permutation test over sentences, with the right words of all seeds
+added up. The test takes the trained parsers as given; only the seeds show how much a gain depends on the order and the
+choice of the training sentences.
 
     dev, test    mean UAS over the seeds
     ±            standard deviation of test over the seeds
-    gain         mean test UAS less that of csp
-    won          seeds with which it is better than csp with the same seed, on test
-    wrong words  wrong words of a wrong sentence while learning, in all passes
-    violating    of the mixed assignments, how many were violations, in all passes
-    back-off     of the updates, how many backed off to csp, in all passes
-    last pass    sentences that were wrong in the last pass; with a margin ρ > 0, those whose tree did not win by it
-    train        UAS on the training sentences with the weights that were kept
+    gain         mean test UAS minus that of csp
+    won          seeds with which the rule is better than csp on test
+    wrong words  wrong words per wrong sentence in training, over all epochs
+    violating    share of mixed assignments that were violations, over all epochs
+    back-off     share of updates that backed off to csp, over all epochs
+    last epoch   sentences that were wrong in the last epoch; with a margin ρ > 0, those whose tree did not win by it
+    train        UAS on the training sentences, with the weights of the best epoch
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ CSP = "csp"
 HELD_OUT = 0.12
 NO_DATA = ("readme", "license", "licence")
 FEWEST_FOR_RANKS = 5
-CAUSES = ("sentences", "length", "violating", "wrong words", "last pass", "train")
+CAUSES = ("sentences", "length", "violating", "wrong words", "last epoch", "train")
 
 
 def study(options):
@@ -100,7 +100,7 @@ def run_all(data, missing, runs, settings, options):
 
 
 def run(data, size, rule, seed, settings):
-    """One training: its scores, the right words of each test sentence, and what happened in its passes."""
+    """One training: its scores, the right words of each test sentence, and the counts of its epochs."""
     train, dev, test = data
     order = np.random.default_rng(seed).permutation(train.number_of_sentences)
     train = train.select(order[:size])
@@ -182,7 +182,7 @@ def write_runs(path: Path | None, settings, runs):
 
 
 def total(runs, count):
-    """A count of all passes of all runs."""
+    """A count, summed over all epochs of all runs."""
     return sum(epoch[count] for run in runs for epoch in run["history"])
 
 
@@ -194,7 +194,7 @@ def explained(runs):
         "wrong words": total(runs, "wrong_positions") / max(total(runs, "mistakes"), 1),
         "violating": 100 * violating / max(violating + total(runs, "non_violating"), 1),
         "back-off": 100 * total(runs, "back_offs") / max(total(runs, "updates"), 1),
-        "last pass": 100 * float(np.mean([epoch["mistakes"] / epoch["examples"] for epoch in last])),
+        "last epoch": 100 * float(np.mean([epoch["mistakes"] / epoch["examples"] for epoch in last])),
         "train": 100 * float(np.mean([run["train"] for run in runs])),
     }
 
@@ -226,7 +226,7 @@ def show_block(name, block, test, settings):
     print(f"\n{name}: {size:,} sentences of {length:.1f} words; {seeds} seeds, margin {settings['margin']:g}")
     print(
         f"{'':30}{'dev':>7}{'test':>7}{'±':>6}{'gain':>7}{'won':>6}{'p':>8}"
-        f"{'wrong words':>13}{'violating':>11}{'back-off':>10}{'last pass':>11}{'train':>8}"
+        f"{'wrong words':>13}{'violating':>11}{'back-off':>10}{'last epoch':>11}{'train':>8}"
     )
     compared = None
     for rule, runs in block.items():
@@ -240,8 +240,8 @@ def show_block(name, block, test, settings):
         spread = 100 * float(np.std([run["test"] for run in runs], ddof=min(1, seeds - 1)))
         print(
             f"{rule + ' *' * (rule == best):30}{dev[rule]:7.2f}{mean(runs, 'test'):7.2f}{spread:6.2f}{gain:>7}{won:>6}"
-            f"{p:>8}{why['wrong words']:13.1f}{why['violating']:10.1f}%{why['back-off']:9.1f}%{why['last pass']:10.1f}%"
-            f"{why['train']:8.2f}"
+            f"{p:>8}{why['wrong words']:13.1f}{why['violating']:10.1f}%{why['back-off']:9.1f}%"
+            f"{why['last epoch']:10.1f}%{why['train']:8.2f}"
         )
     summary = {"name": name, "sentences": size, "length": length, "best": best, "tested": tested}
     if compared is None:
@@ -254,23 +254,21 @@ def show_block(name, block, test, settings):
 
 
 def show_summary(summaries):
-    """One line for each treebank and size; how the gain goes with what may explain it."""
+    """Print a line for each treebank and size, and how the gain depends on what may explain it."""
     summaries = [found for found in summaries if found["tested"]]
     if not summaries:
         return
-    print(
-        "\nThe best rule on dev but csp, against csp; violating is of that rule, what else is told of learning of csp"
-    )
+    print("\nThe best rule on dev other than csp, against csp. violating: of that rule; the columns after it: of csp")
     print(
         f"{'':20}{'sentences':>10}{'length':>8}  {'rule':28}{'dev':>7}{'test':>7}{'won':>6}{'95 % interval':>18}"
-        f"{'p':>8}{'violating':>11}{'wrong words':>13}{'last pass':>11}{'train':>8}"
+        f"{'p':>8}{'violating':>11}{'wrong words':>13}{'last epoch':>11}{'train':>8}"
     )
     for found in summaries:
         interval = f"{found['low']:+.2f} to {found['high']:+.2f}"
         print(
             f"{found['name']:20}{found['sentences']:10,}{found['length']:8.1f}  {found['tested']:28}"
             f"{found['gain on dev']:+7.2f}{found['gain']:+7.2f}{found['won']:>6}{interval:>18}{found['p']:8.4f}"
-            f"{found['violating']:10.1f}%{found['wrong words']:13.1f}{found['last pass']:10.1f}%{found['train']:8.2f}"
+            f"{found['violating']:10.1f}%{found['wrong words']:13.1f}{found['last epoch']:10.1f}%{found['train']:8.2f}"
         )
     if len(summaries) >= FEWEST_FOR_RANKS:
         causes = [cause for cause in CAUSES if len({found[cause] for found in summaries}) > 1]

@@ -1,13 +1,14 @@
 """The speed of dependency parsers, from file to model and from file to file, against UDPipe 1 in the same run.
 
-TRAIN, DEV and TEST are CoNLL-U files with gold tags, which all programs use. Each training runs in a process of its
-own, so that memory is its own; times are CPU times on one thread, the best of several, without the start of Python and,
-for swvp, without compiling (it is on disk after the first run) and without loading what is compiled (a short training
-on DEV before the clock starts). No program chooses a pass on DEV; scores are those of the last one.
+TRAIN, DEV and TEST are CoNLL-U files with gold tags, which all programs use. Each training runs in its own process, so
+that its memory can be measured. Times are CPU times on one thread, the best of several runs, without the start of
+Python and, for swvp, without compiling (machine code is cached after the first run) and without loading machine code (a
+short training on DEV comes before the clock starts). No program chooses an epoch on DEV; scores are those of the last
+one.
 
-    read+train  from the file to a trained model, all passes
-    train       the passes alone, those of labels too
-    per pass    train, divided by the number of passes
+    read+train  from the file to a trained model, all epochs
+    train       the epochs alone, those of labels too
+    per epoch   train, divided by the number of epochs
     to heads    words per second, from what is encoded in memory to heads (UDPipe: its sentences to trees, with labels)
     file        words per second from file to file, as `swvp predict` does it, with the model loaded
     load        seconds to load the model
@@ -15,9 +16,9 @@ on DEV before the clock starts). No program chooses a pass on DEV; scores are th
     UAS, LAS    on TEST, punctuation included, labels whole
 
 UDPipe (through ufal.udpipe, C++) is a transition-based parser with a neural network; its options are its own, but it
-trains for one iteration only, as ten take a quarter of an hour on a small treebank. This gives its seconds for an
-iteration, and its parsing speed, which does not depend on their number. Its scores would be better after more. It
-always learns labels, so what is like it are our rows with labels.
+trains for one iteration only, because ten take a quarter of an hour on a small treebank. This gives its seconds per
+iteration and its parsing speed, which does not depend on the number of iterations. Its scores would be better after
+more of them. It always learns labels, so compare it with our rows with labels.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ PARSES = 5
 COLUMNS = {  # title: key, format
     "read+train": ("whole", "10.2f"),
     "train": ("train", "9.2f"),
-    "per pass": ("pass", "9.2f"),
+    "per epoch": ("pass", "10.2f"),
     "to heads": ("heads", "11,.0f"),
     "file": ("file", "10,.0f"),
     "load": ("load", "7.2f"),
@@ -263,7 +264,7 @@ def compare_speed(options, script):
     words = best[ours[0]].pop("words")
     order = "first" if options.order == 1 else "second"
     print(
-        f"{Path(options.train).name}: {words:,} words; {order} order, {options.epochs} passes; CPU time, "
+        f"{Path(options.train).name}: {words:,} words; {order} order, {options.epochs} epochs; CPU time, "
         f"best of {options.repeats}"
     )
     print(f"{'':34}" + heading(COLUMNS))
@@ -282,8 +283,8 @@ def compare_speed(options, script):
     if base:
         print(
             f"UDPipe was trained for {passes} of its 10 iterations: its scores are not its best, and only its seconds "
-            "per pass compare;\nabout one of them is spent once in a training. A pass of a neural network and one of a "
-            "perceptron do not learn the\nsame; both are one reading of all training sentences."
+            "per epoch can\nbe compared; about one of these seconds is spent only once per training. An epoch of a "
+            "neural network and one of a\nperceptron do not learn the same; both read all training sentences once."
         )
 
 
@@ -295,7 +296,7 @@ def tell_reference(options):
     """What is known of TurboParser on this treebank."""
     for part, table in TURBO.items():
         if part in Path(options.test).name:
-            print(f"{REFERENCE}: only for reference, as machine and hour were others; {TURBO_PASSES} passes")
+            print(f"{REFERENCE}: only for reference, on another machine at another time; {TURBO_PASSES} epochs")
             for name, found in table.items():
                 print(row(f"  {name}", found | {"pass": found["whole"] / TURBO_PASSES}))
 

@@ -3,7 +3,7 @@
     python benchmarks/tagging.py FOLDER [--tasks chunking,entities,tags] [--seeds 3]
 
 FOLDER holds conll2000/{train,test}.txt, conll2002-es/esp.{train,testa,testb} and ud-en_ewt/en_ewt-ud-*.conllu.
-The pass is chosen on development data: esp.testa, the dev file of EWT, and for chunking every tenth sentence of the
+The epoch is chosen on the dev set: esp.testa, the dev file of EWT, and for chunking every tenth sentence of the
 training file; the figures are those of the test files. The best β and C were chosen on development data, too.
 """
 
