@@ -144,7 +144,7 @@ def test_other_encodings(trained, fine, refused):
     assert refused("predict", "model", "latin").startswith("latin:1: byte 0xf1 is not utf-8")
 
 
-# ---------------------------------------------------------------- what is told
+# ---------------------------------------------------------------- training output
 
 
 def test_trees_that_cannot_be_reached_are_counted(fine):

@@ -113,7 +113,7 @@ def test_a_file_of_another_kind_is_refused(saved, tmp_path):
 
 
 def told(work):
-    """What a user is told, and what comes out if nothing is."""
+    """The message of an input error, or the result of the work."""
     try:
         return "", work()
     except InputError as error:
