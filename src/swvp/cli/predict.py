@@ -14,6 +14,9 @@ from swvp.errors import InputError
 
 __all__ = ["EXAMPLES", "predict"]
 
+MOST_JOBS = 8
+"""The largest number of threads by default: each takes memory for its block."""
+
 EXAMPLES = """
 In a column file, a tagger adds its labels as a new last column. In CoNLL-U it
 replaces the column that it was trained on. A parser replaces the heads and
@@ -49,27 +52,37 @@ def predict(
     conllu: Annotated[bool, typer.Option("--conllu", help="The input is CoNLL-U, whatever its name.")] = False,
     max_bytes: MaxBytes = MAX_BYTES,
     not_prose: NotProse = False,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Number of threads.")] = 1,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", help=f"Number of threads; by default one for each core, at most {MOST_JOBS}."),
+    ] = None,
     load: LoadExtensions = None,
 ) -> None:
     """Predict labels with a tagger, trees with a parser, or both in turn.
 
     Files may be compressed (.gz).
     """
-    from swvp.io.files import write_bytes
-    from swvp.pipeline import load_models, predict_file
+    from swvp.io.files import write_blocks
+    from swvp.pipeline import load_models, predict_blocks
+    from swvp.training.options import available_cores
 
-    if jobs < 1:
+    if jobs is not None and jobs < 1:
         raise InputError(f"jobs must be at least 1, not {jobs}")
     if len(files) != (1 if models else 2):
         needed = "INPUT, as the models are given with --model" if models else "MODEL and INPUT, or INPUT and --model"
         raise InputError(f"{len(files)} files: give {needed}")
     if load is not None:
         load_python(load)
-    loaded = load_models(models or [Path(files[0])], jobs)
+    loaded = load_models(models or [Path(files[0])])
     if len(loaded) == 1:
         expect_kernels(f"predict {type(loaded[0]).__name__.lower()}{' --order 2' if loaded[0].order == 2 else ''}")
-    content = predict_file(
-        loaded, files[-1], encoding=encoding, conllu=conllu, check_prose=not not_prose, note=print_message
+    blocks = predict_blocks(
+        loaded,
+        files[-1],
+        encoding=encoding,
+        conllu=conllu,
+        check_prose=not not_prose,
+        n_jobs=min(available_cores(), MOST_JOBS) if jobs is None else jobs,
+        note=print_message,
     )
-    write_bytes(output, content)
+    write_blocks(output, blocks)

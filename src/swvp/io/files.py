@@ -9,11 +9,13 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import itertools
 import os
+import struct
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
@@ -36,6 +38,7 @@ __all__ = [
     "MAX_BYTES",
     "FileFormat",
     "cannot_write",
+    "check_size",
     "choose_format",
     "exclusive",
     "format_of",
@@ -45,6 +48,7 @@ __all__ = [
     "register_format",
     "remove_leftovers",
     "set_max_bytes",
+    "write_blocks",
     "write_bytes",
     "write_whole",
 ]
@@ -53,7 +57,7 @@ MARK = ".swvp-new-"
 """In the names of files that are not complete yet."""
 
 
-def write_whole(path: Path, content: str | bytes | Sequence[bytes | memoryview]) -> None:
+def write_whole(path: Path, content: str | bytes | Iterable[bytes | memoryview]) -> None:
     """Write `content`, or its parts, to `path` atomically: a reader sees the old file or the new one.
 
     A link stays a link, and its target is written. A device or a pipe is written to, not replaced by a file.
@@ -64,7 +68,9 @@ def write_whole(path: Path, content: str | bytes | Sequence[bytes | memoryview])
         path = path.resolve() if path.is_symlink() else path
         if is_special(path):
             with path.open("wb") as file:
-                file.writelines(parts)
+                for part in parts:
+                    file.write(part)
+                    file.flush()  # whoever reads it need not wait for the next one
             return
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=unfinished(path))
     except BrokenPipeError:
@@ -120,6 +126,7 @@ def cannot_write(path: Path, error: OSError) -> InputError:
 
 MAX_BYTES = 2**30
 BLOCK = 2**20
+GZIP_HEADER = 10
 most_bytes = MAX_BYTES
 
 
@@ -155,12 +162,17 @@ def read_bounded(path: str | Path, file: IO[bytes] | gzip.GzipFile) -> bytes:
     block = file.read(BLOCK)
     while block:
         content.write(block)
-        if content.tell() > most_bytes:
-            raise InputError(
-                f"{path}: more than {most_bytes:,} bytes, unpacked; if that is right, allow more with --max-bytes"
-            )
+        check_size(path, content.tell())
         block = file.read(BLOCK) if len(block) == BLOCK else b""  # a terminal would have to end twice
     return content.getvalue()
+
+
+def check_size(path: str | Path, size: int) -> None:
+    """Raise InputError if a file of unknown size has more bytes than `set_max_bytes` allows."""
+    if size > most_bytes:
+        raise InputError(
+            f"{path}: more than {most_bytes:,} bytes, unpacked; if that is right, allow more with --max-bytes"
+        )
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
@@ -168,9 +180,26 @@ def write_bytes(path: str | Path, content: bytes) -> None:
 
     A device or a pipe is written to, not replaced by a file. A terminal gets text, with control characters escaped.
     """
+    write_blocks(path, [content])
+
+
+def write_blocks(path: str | Path, blocks: Iterable[bytes]) -> None:
+    """Write the blocks of a file as they come, as `write_bytes` does.
+
+    A file is there when all blocks are written, and not at all if making one fails. Standard output, a device or a pipe
+    gets each block at once. Nothing is opened before the first block.
+    """
+    blocks = iter(blocks)
+    blocks = itertools.chain([next(blocks, b"")], blocks)
     if str(path) != "-":
-        write_whole(Path(path), gzip.compress(content, mtime=0) if str(path).endswith(".gz") else content)
+        write_whole(Path(path), packed(blocks) if str(path).endswith(".gz") else blocks)
         return
+    for block in blocks:
+        write_to_output(block)
+
+
+def write_to_output(content: bytes) -> None:
+    """Write to standard output, at once."""
     if sys.stdout is None:
         raise InputError("cannot write -: there is no standard output")
     try:
@@ -183,7 +212,18 @@ def write_bytes(path: str | Path, content: bytes) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise cannot_write(Path(path), error) from None
+        raise cannot_write(Path("-"), error) from None
+
+
+def packed(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Compress blocks into the bytes that `gzip.compress` makes of all of them, without a time."""
+    yield gzip.compress(b"", mtime=0)[:GZIP_HEADER]
+    compressor = zlib.compressobj(level=9, wbits=-zlib.MAX_WBITS)
+    checksum, size = zlib.crc32(b""), 0
+    for block in blocks:
+        checksum, size = zlib.crc32(block, checksum), size + len(block)
+        yield compressor.compress(block)
+    yield compressor.flush() + struct.pack("<LL", checksum, size & 0xFFFFFFFF)
 
 
 def for_terminal(content: bytes) -> str:

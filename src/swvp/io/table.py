@@ -20,11 +20,13 @@ __all__ = [
     "CONLLU",
     "Column",
     "ColumnFile",
+    "Shape",
     "Table",
     "check_encoding",
     "is_conllu",
     "read_columns",
     "read_table",
+    "shape_of",
     "table_of",
 ]
 
@@ -48,6 +50,13 @@ class Column(NamedTuple):
     ids: NDArray[np.int32]
 
 
+class Shape(NamedTuple):
+    """How the tokens of a file are divided into columns: into how many, and whether by tabs or by blanks."""
+
+    width: int
+    tabs: bool
+
+
 class Table:
     """The tokens of one file. Single columns can be replaced; every other byte stays as it was.
 
@@ -67,6 +76,10 @@ class Table:
         The byte order mark at its beginning, if any.
     widths : sequence of int, optional
         The numbers of columns it may have if they have names; those of the format by default. The first token decides.
+    line : int
+        The number of lines before it, if it is a later part of a file.
+    shape : Shape, optional
+        That of the part before it, if it is a later part; it may then have no token.
 
     Attributes
     ----------
@@ -90,19 +103,15 @@ class Table:
         conllu: bool | None = None,
         mark: bytes = b"",
         widths: Sequence[int] | None = None,
+        line: int = 0,
+        shape: Shape | None = None,
     ):
-        self.path, self.encoding, self.mark = str(path), encoding, mark
+        self.path, self.encoding, self.mark, self.line = str(path), encoding, mark, line
         self.format = choose_format(path, conllu=conllu) if format is None else format
         self.content = np.frombuffer(text, np.uint8)
-        self.tabs, self.width = True, len(self.format.columns)
-        if b"\n" not in text and b"\r" in text.strip(b"\r"):
+        if shape is None and b"\n" not in text and b"\r" in text.strip(b"\r"):
             raise InputError(f"{path}: its lines end in CR only; convert them to LF, as with tr '\\r' '\\n'")
-        line = first_line(text, self.format.skipped)
-        if not self.conllu:
-            self.tabs = b"\t" in line
-            self.width = len(line.split(b"\t") if self.tabs else re.findall(rb"[^ ]+", line))
-        elif (width := line.count(b"\t") + 1) in (self.format.widths if widths is None else widths):
-            self.width = width
+        self.width, self.tabs = shape_of(text, self.format, widths) if shape is None else shape
         # a token has at least one byte for each field, its separator or its newline: a wide line makes no large table
         newlines = int(np.count_nonzero(self.content == ord("\n")))
         most = min(newlines, (len(text) + 1) // max(self.width, 1)) + 1
@@ -116,14 +125,16 @@ class Table:
             self.content, self.width, self.tabs, self.conllu, skipped, fields, lines, offsets
         )
         if wrong == BAD_WIDTH:
-            raise InputError(f"{path}:{line_number}: {columns} columns, {self.width} {self._hint(text, line_number)}")
+            place = f"{path}:{line + line_number}"
+            raise InputError(f"{place}: {columns} columns, {self.width} {self._hint(text, line_number)}")
         if wrong == BAD_ID:
             raise InputError(
-                f"{path}:{line_number}: the first column of {self.format.title} is the token's number "
+                f"{path}:{line + line_number}: the first column of {self.format.title} is the token's number "
                 "(1, 2-3 or 4.1), not this"
             )
-        if tokens == 0:
+        if tokens == 0 and shape is None:
             raise InputError(f"{path}: no token in it")
+        lines[:tokens] += line
         self.fields, self.lines, self.offsets = fields[:tokens], lines[:tokens], offsets[: sentences + 1]
 
     @property
@@ -222,6 +233,19 @@ class Table:
             raise InputError(f"the label with '{character}' cannot be written in {self.encoding}: use utf-8") from None
 
 
+def shape_of(text: bytes, format: FileFormat, widths: Sequence[int] | None = None) -> Shape:
+    """Return the shape of a text in a format, by its first line with a token.
+
+    `widths` are the numbers of columns it may have if they have names, by default those of the format.
+    """
+    line = first_line(text, format.skipped)
+    if format.columns:
+        width = line.count(b"\t") + 1
+        return Shape(width if width in (format.widths if widths is None else widths) else len(format.columns), True)
+    tabs = b"\t" in line
+    return Shape(len(line.split(b"\t") if tabs else re.findall(rb"[^ ]+", line)), tabs)
+
+
 def first_line(text: bytes, skipped: bytes) -> bytes:
     """Return the first line with a token: not empty, and without `skipped` at its beginning."""
     begin = 0
@@ -284,6 +308,8 @@ def table_of(
     conllu: bool | None = None,
     format: str | None = None,
     widths: Sequence[int] | None = None,
+    line: int = 0,
+    shape: Shape | None = None,
 ) -> Table:
     """Return the tokens of the bytes of a file, as `read_table` does.
 
@@ -301,18 +327,20 @@ def table_of(
         The name of its format in `FORMATS`; by default its name decides.
     widths : sequence of int, optional
         The numbers of columns it may have; by default those of the format.
+    line, shape
+        Of a later part of a file, as in `Table`.
     """
     chosen = choose_format(path, format=format, conllu=conllu)
-    content = whole.removeprefix(codecs.BOM_UTF8)
+    content = whole if line else whole.removeprefix(codecs.BOM_UTF8)
     mark = whole[: len(whole) - len(content)]
     known = check_encoding(encoding)
     try:
         text = content.decode(encoding)
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
+        number = line + content.count(b"\n", 0, error.start) + 1
         byte = content[min(error.start, len(content) - 1)]
         raise InputError(
-            f"{path}:{line}: byte 0x{byte:02x} is not {encoding}; name the encoding (iso-8859-1?)"
+            f"{path}:{number}: byte 0x{byte:02x} is not {encoding}; name the encoding (iso-8859-1?)"
         ) from None
     except UnicodeError:
         raise InputError(f"{path}: cannot be read with the encoding {encoding!a}") from None
@@ -322,12 +350,12 @@ def table_of(
         try:
             content = text.removeprefix("\ufeff").encode()
         except UnicodeEncodeError as error:
-            line = text.count("\n", 0, error.start) + 1
-            raise InputError(f"{path}:{line}: half a character ({text[error.start]!a}), read as {encoding}") from None
+            number = line + text.count("\n", 0, error.start) + 1
+            raise InputError(f"{path}:{number}: half a character ({text[error.start]!a}), read as {encoding}") from None
         mark += "\ufeff".encode(encoding) if text.startswith("\ufeff") else b""
     if chosen.to_columns is not None:
         content = chosen.to_columns(text.removeprefix("\ufeff")).encode()
-    return Table(path, content, encoding, format=chosen, mark=mark, widths=widths)
+    return Table(path, content, encoding, format=chosen, mark=mark, widths=widths, line=line, shape=shape)
 
 
 class ColumnFile(NamedTuple):

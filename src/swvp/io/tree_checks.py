@@ -123,7 +123,7 @@ def ranges_of(table: Table) -> Iterator[WordRange]:
 def place_in(table: Table, text: bytes, at: int) -> str:
     """Return file and line of what follows the newline at a place of `text`, which begins with an extra newline."""
     number = text.count(b"\n", 0, at + 1)
-    return f"{table.path}:{number}"
+    return f"{table.path}:{table.line + number}"
 
 
 def heads_of(column: Column, path: str, place: Callable[[int], str]) -> Heads:
