@@ -171,15 +171,18 @@ def in_order(work: Callable[[Given], Made], items: Iterable[Given | None], n_job
     """Yield work(item) for all items in their order, computed in `n_jobs` threads.
 
     None among the items says that the next one may come late: what is there is yielded before. The first item is done
-    alone, because it builds what all of them use.
+    before threads start, because it loads kernels and builds what all items use.
     """
+    items, pending, failure = iter(items), deque[Future[Made]](), None
+    first = next((item for item in items if item is not None), None)
+    if first is not None:
+        yield work(first)
     if n_jobs == 1:
         yield from (work(item) for item in items if item is not None)
         return
-    items, pending = iter(items), deque[Future[Made]]()
-    most_pending, ended, failure = 0, False, None
     with ThreadPoolExecutor(n_jobs) as pool:
         try:
+            ended = False
             while not ended:
                 try:
                     item = next(items)
@@ -189,9 +192,8 @@ def in_order(work: Callable[[Given], Made], items: Iterable[Given | None], n_job
                     item, ended, failure = None, True, error
                 if item is not None:
                     pending.append(pool.submit(work, item))
-                while pending and (item is None or len(pending) > most_pending):
+                while pending and (item is None or len(pending) > 2 * n_jobs):
                     yield pending.popleft().result()
-                    most_pending = 2 * n_jobs
         finally:
             pool.shutdown(cancel_futures=True)
     if failure is not None:

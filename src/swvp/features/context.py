@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,7 @@ def flags_of(columns: Columns) -> Flags:
     return flags | np.array([PUNCTUATION * is_punctuation(string) for string in strings], np.uint8)[ids]
 
 
+@lru_cache(maxsize=2**16)
 def is_punctuation(form: str) -> bool:
     """Whether a form is made of Unicode punctuation only, as in the scorers of CoNLL-X and CoNLL 2007.
 

@@ -10,7 +10,8 @@ many attributes instead, and keys are not stored. The kernels that make, number 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from swvp.compiled import inlined, kernel
 from swvp.errors import InputError
 from swvp.features.clusters import CLUSTERS, cluster_ids
+from swvp.features.remembered import StringRows
 from swvp.features.templates import FUNCTIONS, Slot, Template
 from swvp.types import Ids, Int32s, Ints
 
@@ -25,6 +27,8 @@ __all__ = ["Columns", "TemplateEncoder", "build", "collect", "look_up", "rekey"]
 
 UNKNOWN = -1
 FREE = -1
+FEW_KEYS = 2**15 - 1
+"""How many keys there is room for at first; a table has a power of 2 of places, and twice as many as keys."""
 
 
 @inlined
@@ -107,10 +111,15 @@ def collect(numbers, offsets, atoms, atom_starts, radix, reach, minimum_count, k
     positions = offsets[-1]
     attributes = np.empty(positions * templates, np.uint32)
     count = len(known)
-    capacity = count + max(1024, positions * templates // 8)  # about what texts need
-    keys, counts = np.empty(capacity, np.int64), np.zeros(capacity, np.int64)
+    capacity = FEW_KEYS
+    while capacity <= count:
+        capacity += capacity + 1
+    counting = minimum_count > 1
+    keys, counts = np.empty(capacity, np.int64), np.zeros(capacity if counting else 0, np.int64)
     for number in range(count):
-        keys[number], counts[number] = known[number], minimum_count
+        keys[number] = known[number]
+        if counting:
+            counts[number] = minimum_count
     table = build(keys, count, len(keys))
     for i in range(len(offsets) - 1):
         for t in range(offsets[i], offsets[i + 1]):
@@ -121,18 +130,20 @@ def collect(numbers, offsets, atoms, atom_starts, radix, reach, minimum_count, k
                 if number == FREE:
                     number = count
                     if count == len(keys):
-                        keys = np.concatenate((keys, np.empty(count, np.int64)))
-                        counts = np.concatenate((counts, np.zeros(count, np.int64)))
-                        table = build(keys, count, 2 * count)
+                        keys = np.concatenate((keys, np.empty(count + 1, np.int64)))
+                        if counting:
+                            counts = np.concatenate((counts, np.zeros(count + 1, np.int64)))
+                        table = build(keys, count, len(keys))
                         place = find(key, table)
                     keys[count] = key
                     table[place] = key
                     table[place + np.uint64(1)] = count
                     count += 1
-                counts[number] += 1
+                if counting:
+                    counts[number] += 1
                 attributes[t * templates + template] = number
     size, starts = 0, np.empty(positions + 1, np.int64)
-    if minimum_count > 1:
+    if counting:
         renumbered = np.full(count, UNKNOWN, np.int64)
         for number in range(count):
             if counts[number] >= minimum_count:
@@ -252,6 +263,11 @@ class TemplateEncoder:
         self.clusters: dict[str, Lexicon] = {}
         self.keys: Ints = np.zeros(0, np.int64)
         self._table: Ints | None = None
+        self._remembered: dict[str, StringRows] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but what is only remembered for speed."""
+        return vars(self) | {"_remembered": {}}
 
     @property
     def table(self) -> Ints:
@@ -296,6 +312,7 @@ class TemplateEncoder:
                     raise InputError("the function tags needs the labels of training")
                 self.lexicons[column] = learn_tags(columns, column, names, labels)
         old_radix = self.radix
+        self._remembered = {}
         numbers = self.numbers(columns, grow=True)
         self._check_keys()
         if self.hashed is not None:
@@ -330,7 +347,7 @@ class TemplateEncoder:
         if (self.radix < 1).any():
             raise InputError("a vocabulary is empty")
         self._check_keys()
-        self._table = None
+        self._table, self._remembered = None, {}
 
     def _check_keys(self) -> None:
         """Raise InputError if a template may have keys of more than 63 bits."""
@@ -348,15 +365,34 @@ class TemplateEncoder:
     def numbers(self, columns: Columns, *, grow: bool) -> Int32s:
         """The number of each slot's string at each position, or UNKNOWN."""
         result = np.empty((len(self.slots), columns.ids.shape[1]), np.int32)
+        if not grow:
+            for column in dict.fromkeys(slot.column for slot in self.slots):
+                at = columns.names.index(column)
+                if column not in self._remembered:
+                    self._remembered[column] = StringRows(partial(self._known_numbers, column))
+                of_strings = self._remembered[column](columns.strings[at])
+                for of_string, number in zip(of_strings.T, self._slots_of(column), strict=True):
+                    np.take(of_string, columns.ids[at], out=result[number])
+            return result
         for row, slot, vocabulary in zip(result, self.slots, self.vocabularies, strict=True):
             at = columns.names.index(slot.column)
             derived = self._values(slot, columns.strings[at])
-            if grow:
-                of_string = [vocabulary.setdefault(string, len(vocabulary)) for string in derived]
-            else:
-                of_string = [vocabulary.get(string, UNKNOWN) for string in derived]
+            of_string = [vocabulary.setdefault(string, len(vocabulary)) for string in derived]
             np.take(np.array(of_string, np.int32), columns.ids[at], out=row)
         return result
+
+    def _slots_of(self, column: str) -> list[int]:
+        """The numbers of the slots of a column."""
+        return [number for number, slot in enumerate(self.slots) if slot.column == column]
+
+    def _known_numbers(self, column: str, strings: Sequence[str]) -> Int32s:
+        """The number of the value of each slot of a column for each of these strings, or UNKNOWN."""
+        slots = self._slots_of(column)
+        numbers = np.empty((len(strings), len(slots)), np.int32)
+        for k, slot in enumerate(slots):
+            vocabulary = self.vocabularies[slot]
+            numbers[:, k] = [vocabulary.get(value, UNKNOWN) for value in self._values(self.slots[slot], strings)]
+        return numbers
 
     def _values(self, slot: Slot, strings: Sequence[str]) -> Sequence[str]:
         """The values of a slot for these strings of its column."""

@@ -116,7 +116,7 @@ class Table:
         newlines = int(np.count_nonzero(self.content == ord("\n")))
         most = min(newlines, (len(text) + 1) // max(self.width, 1)) + 1
         fields, lines, offsets = (
-            np.empty((most, self.width, 2), np.int64),
+            np.empty((most, self.width, 2), np.int32 if len(text) < 2**31 else np.int64),
             np.empty(most, np.int64),
             np.empty(most + 1, np.int64),
         )
@@ -355,6 +355,7 @@ def table_of(
         mark += "\ufeff".encode(encoding) if text.startswith("\ufeff") else b""
     if chosen.to_columns is not None:
         content = chosen.to_columns(text.removeprefix("\ufeff")).encode()
+    del text  # as large as the file, or twice
     return Table(path, content, encoding, format=chosen, mark=mark, widths=widths, line=line, shape=shape)
 
 

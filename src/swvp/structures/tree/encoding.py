@@ -12,6 +12,7 @@ none. Arcs of the root have no length. A tag not seen in training is allowed eve
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
 from hashlib import blake2b
 from typing import Any, NamedTuple, Protocol
 
@@ -23,7 +24,8 @@ from swvp.errors import InputError
 from swvp.features.agreement import AGREEMENT, CODE_BITS, agreement_bits
 from swvp.features.context import Columns, flags_of
 from swvp.features.parser_templates import NUMERIC_ATOMS, ArcTemplate
-from swvp.features.templates import Atom, Slot
+from swvp.features.remembered import StringRows
+from swvp.features.templates import FUNCTIONS, Atom, Slot, TemplateFunction
 from swvp.types import Bools, Flags, Int32s, Ints, Keys
 
 __all__ = [
@@ -101,6 +103,7 @@ class Tables(NamedTuple):
     longest: Int32s
 
 
+@lru_cache(maxsize=2**14)  # feats and tags come again and again
 def hashed(string: str) -> int:
     return int.from_bytes(blake2b(string.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
@@ -109,6 +112,40 @@ def ranked_hash(string: str, ranks: Mapping[str, int]) -> int:
     """The hash of a value of a column of few values: 32 neighbours in rank differ in their lowest 5 bits only."""
     rank = ranks.get(string)
     return hashed(string) if rank is None else (hashed(f"\0rank {rank >> 5}") & ~31) | (rank & 31)
+
+
+def hashes_of(slots: Sequence[Slot], strings: Sequence[str]) -> Keys:
+    """The hash of the value of each slot, of one column, for each of these strings of it: [string, slot]."""
+    functions = tuple(FUNCTIONS[slot.function] for slot in slots)  # a user's function may be replaced
+    try:
+        remembered = remembered_hashes(tuple(slots), functions)
+    except TypeError:  # a callable without a hash
+        return compute_hashes(slots, strings)
+    return remembered(strings)
+
+
+@lru_cache(maxsize=32)
+def remembered_hashes(slots: tuple[Slot, ...], functions: tuple[TemplateFunction, ...]) -> StringRows:
+    """The hashes of the values of slots, as a function that remembers them."""
+    return StringRows(partial(compute_hashes, slots))
+
+
+def compute_hashes(slots: Sequence[Slot], strings: Sequence[str]) -> Keys:
+    """What `hashes_of` returns, computed."""
+    hashes = np.empty((len(strings), len(slots)), np.uint64)
+    for s, slot in enumerate(slots):
+        hashes[:, s] = np.array([hashed.__wrapped__(slot.value(string)) for string in strings], np.uint64)
+    return hashes
+
+
+def fill_atoms(atoms: Keys, words: Bools, slots: Sequence[tuple[int, Slot]], columns: Columns) -> None:
+    """Write the hashes of the values of numbered slots at all words into atoms[:, number of the slot]."""
+    for column in dict.fromkeys(slot.column for _, slot in slots):
+        strings, ids = columns[column]
+        chosen = [(number, slot) for number, slot in slots if slot.column == column]
+        hashes = hashes_of([slot for _, slot in chosen], strings)
+        for (number, _), values in zip(chosen, hashes.T, strict=True):
+            atoms[words, number] = values[ids]
 
 
 class Template(Protocol):
@@ -254,13 +291,13 @@ def encode(
     words[starts[:-1]] = False
     slots = slots_of(templates) if slots is None else slots
     atoms = np.full((starts[-1], len(slots)), hashed(ROOT), np.uint64)
+    is_ranked = [slot.column in FEW_VALUES and not slot.function for slot in slots]
+    fill_atoms(atoms, words, [(s, slot) for s, slot in enumerate(slots) if not is_ranked[s]], columns)
     for s, slot in enumerate(slots):
-        strings, ids = columns[slot.column]
-        if slot.column in FEW_VALUES and not slot.function:
+        if is_ranked[s]:
+            strings, ids = columns[slot.column]
             values = [ranked_hash(string, ranks[slot.column]) for string in strings]
-        else:
-            values = [hashed(slot.value(string)) for string in strings]
-        atoms[words, s] = np.array(values, np.uint64)[ids]
+            atoms[words, s] = np.array(values, np.uint64)[ids]
     strings, ids = columns["feats"]
     split = [parts_of(string)[:MOST_FEATS] for string in strings]
     table = np.zeros((len(strings), max([len(parts) for parts in split] + [1])), np.uint64)

@@ -23,6 +23,7 @@ from swvp.structures.tree.encoding import (
     MOST_FEATS,
     NONE,
     ROOT,
+    fill_atoms,
     hashed,
     of_nodes,
     parts_of,
@@ -107,9 +108,7 @@ def encode_words(columns: Columns, offsets: Ints, templates: Sequence[LabelTempl
     words[starts[:-1]] = False
     slots = slots_of(templates)
     atoms = np.full((starts[-1], len(slots)), hashed(ROOT), np.uint64)
-    for s, slot in enumerate(slots):
-        strings, ids = columns[slot.column]
-        atoms[words, s] = np.array([hashed(slot.value(string)) for string in strings], np.uint64)[ids]
+    fill_atoms(atoms, words, list(enumerate(slots)), columns)
     strings, ids = columns["feats"]
     split = [parts_of(string)[:MOST_FEATS] for string in strings]
     table = np.zeros((len(strings), max([len(parts) for parts in split] + [1])), np.uint64)
