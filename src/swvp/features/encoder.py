@@ -23,7 +23,7 @@ from swvp.features.remembered import StringRows
 from swvp.features.templates import FUNCTIONS, Slot, Template
 from swvp.types import Ids, Int32s, Ints
 
-__all__ = ["Columns", "TemplateEncoder", "build", "collect", "look_up", "rekey"]
+__all__ = ["Columns", "TemplateEncoder", "build", "collect", "look_up", "number_pairs", "rekey"]
 
 UNKNOWN = -1
 FREE = -1
@@ -189,6 +189,38 @@ def look_up(numbers, offsets, atoms, atom_starts, radix, reach, table, hashed):
                     count += 1
     starts[positions] = count
     return attributes[:count].copy(), starts
+
+
+@kernel
+def number_pairs(pairs, values, starts, widths, keys, counts, count, table, ids, kept):
+    """Write the numbers of pairs to `ids`; new ones get the next numbers, in the order of their first occurrence.
+
+    Token t has pairs[starts[t]:starts[t] + widths[t]], with `values`, or without if all are 1. Pairs of value 0 get a
+    number, but are left out of `ids`, `kept` (the values) and `widths`. `counts` are the occurrences of each number.
+    `keys`, `counts` and `table` have room for all pairs; `count` of them are known.
+
+    Returns (the number of pairs that are known now, the size of `ids`).
+    """
+    size = 0
+    for t in range(len(starts)):
+        before = size
+        for q in range(starts[t], starts[t] + widths[t]):
+            place = find(pairs[q], table)
+            number = table[place + np.uint64(1)]
+            if number == FREE:
+                number = count
+                keys[count] = pairs[q]
+                table[place] = pairs[q]
+                table[place + np.uint64(1)] = count
+                count += 1
+            counts[number] += 1
+            if len(values) == 0 or values[q] != 0:
+                ids[size] = number
+                if len(values):
+                    kept[size] = values[q]
+                size += 1
+        widths[t] = size - before
+    return count, size
 
 
 FREQUENT, SHARE = 5, 0.05

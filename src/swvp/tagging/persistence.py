@@ -16,9 +16,10 @@ from swvp.features.templates import parse_templates
 from swvp.io.container import Contents
 from swvp.io.model_files import ROWS, Format, Memory, by_rows, from_rows, load_model, require, save_model, strings
 from swvp.io.table import CONLLU
-from swvp.tagging.corpus import KINDS, FeatureEncoder
+from swvp.tagging.corpus import KINDS
 from swvp.tagging.defaults import AUTO, Choice
 from swvp.tagging.files import Layout
+from swvp.tagging.ready import FeatureEncoder
 from swvp.training.options import remake, stored, stored_history, temperature_in
 
 __all__ = ["load_tagger", "save_tagger"]

@@ -23,7 +23,6 @@ from swvp.structures.chain.attributes import NO_IMPORTANCE, AttributeChain
 from swvp.tagging.corpus import (
     Corpus,
     Encoder,
-    FeatureEncoder,
     Labels,
     Sentences,
     chain_of,
@@ -49,6 +48,7 @@ from swvp.tagging.files import Layout
 from swvp.tagging.inspection import TaggerInspection
 from swvp.tagging.options import TaggerOptions
 from swvp.tagging.persistence import load_tagger, save_tagger
+from swvp.tagging.ready import FeatureEncoder
 from swvp.training.observer import EpochCallback
 from swvp.training.options import in_shares, lines_of, not_fitted
 from swvp.training.session import Session, check_resumable
