@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from swvp import structures as structures
     from swvp import studies as studies
     from swvp import theory as theory
+    from swvp.crfsuite import CRF as CRF
     from swvp.errors import InputError as InputError
     from swvp.estimators import DependencyParser as DependencyParser
     from swvp.estimators import SequenceTagger as SequenceTagger
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__, __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "CRF": "swvp.crfsuite",
         "DependencyParser": "swvp.estimators",
         "DependencyTree": "swvp.parsing.tree",
         "InputError": "swvp.errors",

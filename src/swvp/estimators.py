@@ -274,6 +274,10 @@ class SequenceTagger(Tagger, BaseEstimator):  # type: ignore[misc]
         The weights of attributes.
     transitions_ : ndarray of shape (n_labels + 1, n_labels + 1)
         The weights of adjacent labels; the last index is the boundary of a sentence.
+    state_features_ : dict
+        The weights of attributes that are not 0: {(attribute, label): weight}.
+    transition_features_ : dict
+        The weights of adjacent labels that are not 0: {(label, next label): weight}.
     chosen_ : Choice
         The features and the constraint that were chosen, and why.
     history_ : list of Epoch

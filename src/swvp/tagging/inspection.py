@@ -30,8 +30,10 @@ __all__ = [
     "explain",
     "k_best_labels",
     "marginals",
+    "state_features",
     "top_features",
     "top_transitions",
+    "transition_features",
 ]
 
 MEASURES = ("tokens", "sequences")
@@ -192,6 +194,22 @@ def top_transitions(tagger: Any, n: int = 20) -> WeightTable:
     return WeightTable("Transitions with the largest weights", ("from", "to", "weight"), rows)
 
 
+def state_features(tagger: Any) -> dict[tuple[str, Any], float]:
+    """All weights of attributes that are not 0: {(attribute, label): weight}."""
+    attributes, labels = np.nonzero(tagger.coef_)
+    names = tagger.encoder_.names(range(tagger.n_attributes_))
+    weights = tagger.coef_[attributes, labels].tolist()
+    keys = ((names[a], tagger.classes_[y]) for a, y in zip(attributes.tolist(), labels.tolist(), strict=True))
+    return dict(zip(keys, weights, strict=True))
+
+
+def transition_features(tagger: Any) -> dict[tuple[Any, Any], float]:
+    """All weights of transitions between labels that are not 0 and not forbidden: {(label, next label): weight}."""
+    weights = np.where(np.isfinite(tagger.barrier_), tagger.transitions_, 0.0)[:-1, :-1]
+    pairs = zip(*np.nonzero(weights), strict=True)
+    return {(tagger.classes_[a], tagger.classes_[b]): float(weights[a, b]) for a, b in pairs}
+
+
 def explain(
     tagger: Any, problem: AttributeChain, words: list[str], position: int | None = None, n: int = 5
 ) -> WeightTable:
@@ -262,6 +280,18 @@ class TaggerInspection(Tempered):
         self._check_fitted()
         return top_transitions(self, n)
 
+    @property
+    def state_features_(self) -> dict[tuple[str, Any], float]:
+        """The weights of attributes that are not 0, as in sklearn-crfsuite: {(attribute, label): weight}."""
+        self._check_fitted()
+        return state_features(self)
+
+    @property
+    def transition_features_(self) -> dict[tuple[Any, Any], float]:
+        """The weights of adjacent labels that are not 0, as in sklearn-crfsuite: {(label, next label): weight}."""
+        self._check_fitted()
+        return transition_features(self)
+
     def explain(self, sentence: Sequence[Any], position: int | None = None, n: int = 5) -> WeightTable:
         """Return the features that decided the labels of a sentence, or of one token: the n largest of each token."""
         return explain(self, self._first_order([sentence]), self._corpus([sentence]).words(), position, n)
@@ -277,6 +307,10 @@ class TaggerInspection(Tempered):
     def predict_marginals(self, X: Sentences) -> list[list[dict[Any, float]]]:
         """Return the probability of each label for each token, as in sklearn-crfsuite; see `confidence` for caveats."""
         return marginals(self, self._first_order(X))
+
+    def predict_marginals_single(self, sentence: Sequence[Any]) -> list[dict[Any, float]]:
+        """Return the probability of each label for each token of one sentence."""
+        return self.predict_marginals([sentence])[0]
 
     def confidence(self, X: Sentences) -> list[Confidence]:
         """Return how certain each predicted sentence is.

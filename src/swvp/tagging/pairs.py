@@ -219,7 +219,7 @@ def joined_values(values: Sequence[Values], sizes: Sequence[int]) -> Values:
     if not any(map(len, values)):
         return NO_VALUES
     parts = [part if len(part) else np.ones(size, np.uint8) for part, size in zip(values, sizes, strict=True)]
-    return np.concatenate(parts)
+    return np.concatenate(parts)  # type: ignore[return-value]
 
 
 def side_by_side(tokens: int, columns: Sequence[Pairs]) -> Pairs:

@@ -169,6 +169,10 @@ class Tagger(TaggerOptions, TaggerInspection):
             result[i] = names[a:b]
         return result
 
+    def predict_single(self, sentence: Sequence[Any]) -> list[Any]:
+        """Return the labels of one sentence."""
+        return self.predict([sentence])[0]  # type: ignore[no-any-return]
+
     def predict_labels(self, corpus: Corpus) -> Labels:
         """Return the labels of a corpus as numbers into `classes_`."""
         self._check_fitted()
