@@ -149,7 +149,7 @@ def test_a_rule_is_saved_with_its_numbers(tmp_path):
 
 def test_half_a_character_cannot_be_saved(tmp_path):
     tagger = SequenceTagger(epochs=1).fit([["a\ud800"]], [["X"]])
-    with pytest.raises(InputError, match=r"half a character \('\\ud800'\) cannot be saved"):
+    with pytest.raises(InputError, match=r"an unpaired surrogate \('\\ud800'\) cannot be saved"):
         tagger.save(tmp_path / "model")
     assert not (tmp_path / "model").exists()
 
@@ -169,7 +169,7 @@ def test_a_history_holds_numbers_of_the_right_kind(tmp_path, name, value):
 @pytest.mark.parametrize("escaped", [b"\\ud800", b"\\uDFFF", b"\\ude00\\ud83d"])
 def test_half_a_character_in_a_file_is_refused(tmp_path, escaped):
     (tmp_path / "model").write_bytes(forged(b'{"kind": "tagger", "meta": {"x": "%s"}, "arrays": []}' % escaped))
-    with pytest.raises(InputError, match="has half a character"):
+    with pytest.raises(InputError, match="has an unpaired surrogate"):
         read_container(tmp_path / "model", "tagger")
 
 

@@ -160,7 +160,7 @@ def test_the_order_cannot_change_after_fit(tmp_path, before, after):
         (b"a O\n", "undefined", "train.txt: cannot be read with the encoding 'undefined'"),
         (b"a O\n", "utf\0-8", r"unknown encoding 'utf\x00-8'"),
         (b"a O\n", "hex", "unknown encoding 'hex'"),
-        (b"b O\n+2AA- O\n", "utf-7", r"train.txt:2: half a character ('\ud800'), read as utf-7"),
+        (b"b O\n+2AA- O\n", "utf-7", r"train.txt:2: an unpaired surrogate ('\ud800'), read as utf-7"),
         (
             b"a O\rb O\r\rc O\r",
             "utf-8",

@@ -152,7 +152,7 @@ def parse_manifest(file: IO[bytes], size: int) -> tuple[dict[str, Any], int]:
         if HALF_CHARACTER.search(text):
             json.dumps(manifest, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise DamagedError("damaged: a text in its description has half a character") from None
+        raise DamagedError("damaged: a text in its description has an unpaired surrogate") from None
     except (ValueError, RecursionError) as error:
         raise DamagedError(f"damaged: its description cannot be read ({error})") from None
     for older in range(version, VERSION):

@@ -181,7 +181,8 @@ def save_model(
     try:
         write_container(path, kind, {"format": format.version, **meta}, arrays)
     except UnicodeEncodeError as error:
-        raise InputError(f"a {kind} with half a character ({error.object[error.start]!a}) cannot be saved") from None
+        surrogate = error.object[error.start]
+        raise InputError(f"a {kind} with an unpaired surrogate ({surrogate!a}) cannot be saved") from None
     except InputError:
         raise
     except ValueError as error:

@@ -351,7 +351,9 @@ def table_of(
             content = text.removeprefix("\ufeff").encode()
         except UnicodeEncodeError as error:
             number = line + text.count("\n", 0, error.start) + 1
-            raise InputError(f"{path}:{number}: half a character ({text[error.start]!a}), read as {encoding}") from None
+            raise InputError(
+                f"{path}:{number}: an unpaired surrogate ({text[error.start]!a}), read as {encoding}"
+            ) from None
         mark += "\ufeff".encode(encoding) if text.startswith("\ufeff") else b""
     if chosen.to_columns is not None:
         content = chosen.to_columns(text.removeprefix("\ufeff")).encode()

@@ -106,7 +106,7 @@ class Treebank:
         try:
             content = text.encode()
         except UnicodeEncodeError as error:
-            raise InputError(f"text: half a character ({text[error.start]!a})") from None
+            raise InputError(f"text: an unpaired surrogate ({text[error.start]!a})") from None
         return treebank_of_table(Table("text", content, "utf-8", conllu=True, widths=widths), heads=heads)
 
     def __repr__(self) -> str:
