@@ -9,7 +9,7 @@ from helpers.treebanks import arcs_of, as_arcs, columns_of, key_of_feature, keys
 from swvp.features.parser_templates import ARC_ATOMS, COLUMNS, parse_arc_templates
 from swvp.features.presets import ARC_PRESETS as PRESETS
 from swvp.structures.tree.encoding import ranks_of
-from swvp.structures.tree.first_order.features import FREE, bin_of, place, score_sentence
+from swvp.structures.tree.first_order.features import FREE, NO_OWNERS, bin_of, place, score_sentence
 from swvp.structures.tree.first_order.model import new_model
 from swvp.structures.tree.reference import arc_features
 
@@ -104,7 +104,7 @@ def test_the_preset_in_a_sentence_of_200_words():
     model = new_model(problem, 2**16)
     model.w[:] = rng.normal(size=len(model.w))
     for i in (1, 0):  # what was in the buffers before does not matter
-        score_sentence(problem.nodes, problem.tables, i, model.w, None, model.buffers)
+        score_sentence(problem.nodes, problem.tables, i, model.w, NO_OWNERS, model.buffers)
         arcs = arcs_of(sentences[i])
         arcs = [arcs[j] for j in rng.permutation(len(arcs))[:300]]
         for (h, m), keys in zip(arcs, keys_of(problem, i, arcs), strict=True):
@@ -127,7 +127,7 @@ def test_pruned_arcs_are_minus_infinity_and_no_others():
     model = new_model(problem, 2**8)
     pruned = 0
     for i, x in enumerate(sentences):
-        score_sentence(problem.nodes, problem.tables, i, model.w, None, model.buffers)
+        score_sentence(problem.nodes, problem.tables, i, model.w, NO_OWNERS, model.buffers)
         for h, m in arcs_of(x):
             tags = "root" if h == 0 else x[h - 1]["pos"], x[m - 1]["pos"], m > h
             expected = 0.0 if abs(h - m) <= seen.get(tags, 0) else -np.inf

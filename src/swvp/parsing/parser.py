@@ -43,7 +43,7 @@ class Parser(ParserOptions, ParserAnalysis):
 
     model_: TreeModel
     labeller_: Labeller | None
-    owners_: Keys | None
+    owners_: Keys
     one_root_: bool
     projective_: bool
     history_: list[Epoch]
@@ -186,7 +186,7 @@ class Parser(ParserOptions, ParserAnalysis):
         size, exact = int(self.hashed or EXACT_SIZE), self.hashed is None
         weights = before = None
         if warm_start and hasattr(self, "coef_"):
-            if (len(self.coef_), self.owners_ is not None) != (size, exact):
+            if (len(self.coef_), len(self.owners_) > 0) != (size, exact):
                 raise InputError("hashed is not what the parser was fitted with: set it back, or fit again")
             weights, before = self._weights, self._training
         else:
@@ -438,8 +438,7 @@ def copy_weights(model: Any, weights: FeatureWeights, before: Training | None) -
     model.w[:] = weights.w if before is None else before.model.w
     if before is not None:
         model.delayed[:] = before.model.delayed
-    if weights.owners is not None:
-        model.owners[:] = weights.owners
+    model.owners[:] = weights.owners
     refresh(model)
 
 

@@ -18,6 +18,7 @@ from swvp.parsing.ensemble import MOST_PARSERS
 from swvp.parsing.labeller import Labeller
 from swvp.parsing.tree_model import MOST_WEIGHTS, FeatureWeights, Pruner, Ranks, TreeModel
 from swvp.structures.tree.encoding import FEW_VALUES, all_allowed
+from swvp.structures.tree.first_order.features import NO_OWNERS
 from swvp.training.options import epochs_of, remake, scores_of, stored, stored_history, temperature_in
 
 __all__ = ["FORMAT", "KIND", "FittedParts", "load_parser", "save_parser"]
@@ -99,7 +100,7 @@ def contents_of(parser: Any) -> tuple[dict[str, Any], Arrays, list[NDArray[Any]]
         "templates": [template.text for template in model.templates],
         "ranks": {name: list(model.ranks[name]) for name in FEW_VALUES},
         "size": len(parser.coef_),
-        "exact": parser.owners_ is not None,
+        "exact": len(parser.owners_) > 0,
         "labels": None if labeller is None else labeller.meta(),
         "label_history": [epoch.as_dict() | {"seconds": 0.0} for epoch in parser.label_history_],
         "label_dev_scores": parser.label_dev_scores_,
@@ -111,7 +112,7 @@ def contents_of(parser: Any) -> tuple[dict[str, Any], Arrays, list[NDArray[Any]]
         meta["pruner"] = model.pruner.meta()
         arrays |= {in_part("pruner", name): array for name, array in model.pruner.arrays().items()}
         weights.append(model.pruner.w)
-    if parser.owners_ is not None:
+    if len(parser.owners_):
         places = np.flatnonzero(parser.owners_)
         arrays |= {"owned": places, "owners": parser.owners_[places].view(np.int64)}
         weights.append(parser.owners_)
@@ -206,7 +207,7 @@ def weights_in(meta: dict[str, Any], arrays: Arrays, memory: Memory) -> FeatureW
     require(is_power_of_two(size, 1, MOST_WEIGHTS), "number of weights")
     w = filled(memory, size, arrays, "weights")
     if not meta["exact"]:
-        return FeatureWeights(w, None)
+        return FeatureWeights(w, NO_OWNERS)
     places, owners = arrays["owned"], arrays["owners"]
     require(places.shape == owners.shape == (len(places),) and 2 * len(places) <= size, "owners of weights")
     require(not len(places) or 0 <= places.min() <= places.max() < size, "places of weights")

@@ -40,7 +40,7 @@ from swvp.parsing.tree_model import (
 )
 from swvp.structures.tree.decoding.dual_decomposition import LONG
 from swvp.structures.tree.encoding import Nodes, Pruned, all_allowed, encode, slots_of
-from swvp.structures.tree.first_order.features import SentenceColumns
+from swvp.structures.tree.first_order.features import NO_OWNERS, SentenceColumns
 from swvp.structures.tree.first_order.model import Arcs
 from swvp.structures.tree.reference import Part, is_tree, part_features, parts_of
 from swvp.structures.tree.second_order.features import part_tables
@@ -138,7 +138,7 @@ class SecondOrderModel:
         if self.pruner is None:
             raise InputError("a second-order parser without pruning has no probabilities: fit it with prune=True")
         arcs = Arcs(problem.nodes, self.pruner.tables, problem.heads, problem.projective, problem.one_root, 0.0)
-        return arcs, FeatureWeights(self.pruner.w, None)
+        return arcs, FeatureWeights(self.pruner.w, NO_OWNERS)
 
     def explain(
         self, treebank: Treebank, problem: SecondOrder, weights: FeatureWeights, words: Iterable[int], n: int

@@ -70,12 +70,12 @@ ROOT = "0 (root)"
 class FeatureWeights(NamedTuple):
     """The weights of all features.
 
-    `owners` is None if features are hashed and may share a weight. In exact mode it holds, for each place of `w`, the
+    `owners` is empty if features are hashed and may share a weight. In exact mode it holds, for each place of `w`, the
     key of the feature that owns it, or 0.
     """
 
     w: Floats
-    owners: Keys | None
+    owners: Keys
 
 
 class TreeKind(NamedTuple):

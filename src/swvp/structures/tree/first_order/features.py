@@ -44,6 +44,8 @@ __all__ = ["SentenceColumns", "feature_names", "feature_parts", "values_of"]
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 TO_THE_RIGHT = np.uint64(0x243F6A8885A308D3)
 FREE = np.uint64(0)
+NO_OWNERS: Keys = np.zeros(0, np.uint64)
+"""The owners of slots in the hashed mode."""
 DISTANCE, LENGTH, VERBS, PUNCTUATIONS, COORDINATORS = (1 << bit for bit in range(len(NUMERIC_ATOMS)))
 AGREEMENT_SHIFT = len(NUMERIC_ATOMS)
 MOST_LENGTH = 255
@@ -93,7 +95,7 @@ def scrambled(bits):
 def place(key, owners, mask):
     """The slot of the weight of a feature, or the free one where it belongs."""
     at = key & mask
-    if owners is not None:
+    if len(owners) > 0:
         while owners[at] != FREE and owners[at] != key:
             at = (at + np.uint64(1)) & mask
     return at

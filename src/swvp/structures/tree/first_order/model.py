@@ -54,7 +54,7 @@ class ArcModel(NamedTuple):
 
     w: Floats
     delayed: Floats
-    owners: Keys | None
+    owners: Keys  # empty in the hashed mode
     claimed: Ints  # the number of slots with owners
     predicted: Ints
     buffers: ArcBuffers
@@ -67,7 +67,7 @@ def new_model(problem: Arcs, size: int, *, exact: bool = False, w: Floats | None
     return ArcModel(
         w=np.zeros(size) if w is None else w,
         delayed=np.zeros(size if w is None else 0),
-        owners=np.zeros(size, np.uint64) if exact else None,
+        owners=np.zeros(size if exact else 0, np.uint64),
         claimed=np.zeros(1, np.int64),
         predicted=np.zeros(words, np.int64),
         buffers=buffers,
@@ -186,10 +186,9 @@ def margins(problem, model, i, starts, positions, count, out):
 @inlined
 def claim(key, at, owners, claimed):
     """In the exact mode, make a feature the owner of its slot. Half of the slots stay free: later features share."""
-    if owners is not None:  # noqa: SIM102, for the compiler
-        if owners[at] == FREE and 2 * claimed[0] < len(owners):
-            owners[at] = key
-            claimed[0] += 1
+    if len(owners) > 0 and owners[at] == FREE and 2 * claimed[0] < len(owners):
+        owners[at] = key
+        claimed[0] += 1
 
 
 @inner
@@ -310,8 +309,7 @@ def averaged_weights(model: ArcModel, clock: float) -> Floats:
 @implement(operations.refresh, ArcModel)
 def refresh(model: ArcModel) -> None:
     """Count the slots with owners, which is all that is derived from the weights."""
-    if model.owners is not None:
-        model.claimed[0] = np.count_nonzero(model.owners)
+    model.claimed[0] = np.count_nonzero(model.owners)
 
 
 @borrowing

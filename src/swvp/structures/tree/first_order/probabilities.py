@@ -19,7 +19,7 @@ import numpy as np
 
 from swvp.compiled import inlined_source, kernel
 from swvp.structures.tree.encoding import allowed
-from swvp.structures.tree.first_order.features import arc_keys, place, score_sentence
+from swvp.structures.tree.first_order.features import NO_OWNERS, arc_keys, place, score_sentence
 from swvp.structures.tree.first_order.model import ArcModel, Arcs, decode, unpruned
 from swvp.structures.tree.inside_outside import projective_marginals
 from swvp.structures.tree.matrix_tree import tree_marginals
@@ -159,10 +159,10 @@ SMALL = 1e-3
 @inlined_source
 def posteriors(nodes, tables, unpruned, i, w, projective, one_root, buffers):
     """Score the arcs of sentence i; return its length, log Z and P(h → m | x), [h, m]."""
-    n = score_sentence(nodes, tables, i, w, None, buffers)
+    n = score_sentence(nodes, tables, i, w, NO_OWNERS, buffers)
     log_z, marginals = arc_marginals(buffers.scores, n, projective, one_root)
     if log_z == -np.inf:
-        score_sentence(nodes, unpruned, i, w, None, buffers)
+        score_sentence(nodes, unpruned, i, w, NO_OWNERS, buffers)
         log_z, marginals = arc_marginals(buffers.scores, n, projective, one_root)
     return n, log_z, marginals
 

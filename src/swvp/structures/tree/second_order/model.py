@@ -76,7 +76,7 @@ class PartModel(NamedTuple):
 
     w: Floats
     delayed: Floats
-    owners: Keys | None
+    owners: Keys  # empty in the hashed mode
     claimed: Ints
     predicted: Ints
     mixed: Ints
@@ -102,7 +102,7 @@ def new_part_model(
     return PartModel(
         w=np.zeros(size) if w is None else w,
         delayed=np.zeros(size if w is None else 0),
-        owners=np.zeros(size, np.uint64) if exact else None,
+        owners=np.zeros(size if exact else 0, np.uint64),
         claimed=np.zeros(1, np.int64),
         predicted=np.zeros(words, np.int64),
         mixed=np.zeros(words, np.int64),
