@@ -112,3 +112,31 @@ def test_swvp_on_positions_never_backs_off_and_has_a_smaller_bound_than_csp(boun
 def test_the_bounds_say_something_where_there_are_enough_examples(bounds):
     assert bounds["Positions", "csp", 160][3] < 1
     assert bounds["Positions", "a-uniform", 160][3] < 0.5
+
+
+# ---------------------------------------------------------------- from_crfsuite.py
+
+
+@pytest.fixture(scope="module")
+def ported():
+    """What from_crfsuite.py prints: {"swvp ap": [line, …], …}."""
+    command = [sys.executable, str(EXAMPLES / "from_crfsuite.py")]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    assert printed.stderr == ""
+    parts = re.split(r"\n(?=\w)", printed.stdout.rstrip("\n"))
+    return {part.split(":")[0]: part.splitlines() for part in parts}
+
+
+@pytest.mark.parametrize("algorithm", ["ap", "lbfgs"])
+def test_a_program_for_sklearn_crfsuite_runs_with_swvp(ported, algorithm):
+    first, labels, tags, *_ = ported[f"swvp {algorithm}"]
+    assert float(re.search(r"([\d.]+) % right", first)[1]) > 98
+    assert labels == "  labels: B-LOC, B-PER, I-PER, O"
+    assert tags == "  of the first sentence: O O O B-LOC O B-PER I-PER O"
+
+
+@pytest.mark.parametrize("algorithm", ["ap", "lbfgs"])
+def test_it_says_the_same_as_sklearn_crfsuite(ported, algorithm):
+    pytest.importorskip("sklearn_crfsuite", reason="sklearn-crfsuite is not installed")
+    mine, theirs = ported[f"swvp {algorithm}"], ported[f"sklearn_crfsuite {algorithm}"]
+    assert mine[1:3] == theirs[1:3]

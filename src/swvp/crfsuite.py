@@ -97,10 +97,12 @@ class CRF(BaseEstimator):  # type: ignore[misc]
         Must be None.
     verbose : bool, default False
         Must be False.
-    model_filename, trainer_cls : optional
+    model_filename : optional
         Must be None.
     keep_tempfiles : bool, default False
         Ignored: there are no temporary files.
+    trainer_cls : optional
+        Must be None.
     random_state : int, RandomState, Generator or None, default 0
         Seed of the order of the sentences in "ap" and "pa".
     n_jobs : int, default 1
