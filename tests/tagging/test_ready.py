@@ -99,8 +99,10 @@ def some_token(rng):
 
 
 @pytest.mark.parametrize("block", [7, 50, 10_000])
-def test_random_tokens_have_the_attributes_of_their_definitions(block, monkeypatch):
+@pytest.mark.parametrize("few", [0, 10_000])
+def test_random_tokens_have_the_attributes_of_their_definitions(block, few, monkeypatch):
     monkeypatch.setattr(ready, "BLOCK", block)
+    monkeypatch.setattr(ready, "FEW", few)
     rng = np.random.default_rng(7)
     tokens = [some_token(rng) for _ in range(600)]
     tokens += [token for token in [some_token(rng) for _ in range(600)] if isinstance(token, dict)]
@@ -116,8 +118,10 @@ def test_random_tokens_have_the_attributes_of_their_definitions(block, monkeypat
 
 def test_the_order_of_keys_may_differ():
     tokens = [{"a": "x", "b": "y"}, {"b": "z", "a": "w"}] * 20
-    encoded, _ = read(tokens)
-    assert [sorted(pairs) for pairs in encoded] == [sorted(plain(token)) for token in tokens]
+    encoder = FeatureEncoder()
+    for attributes, _, starts in (encoder.fit([tokens]), encoder.encode([tokens]), encoder.encode([tokens] * 10)):
+        for token, (a, b) in zip(tokens, itertools.pairwise(starts), strict=False):
+            assert sorted(encoder.names(attributes[a:b].tolist())) == sorted(name for name, _ in plain(token))
 
 
 @pytest.mark.parametrize("make", [OrderedDict, lambda token: defaultdict(int, token)], ids=["OrderedDict", "default"])

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from swvp.errors import InputError
 from swvp.types import Ints
 
-__all__ = ["NO_VALUES", "PairReader", "Pairs", "Part", "Values", "joined_values"]
+__all__ = ["NO_VALUES", "PairReader", "Pairs", "Part", "Values", "attributes_of", "joined_values"]
 
 SMALLEST_TABLE = 16
 """Fewer tokens with the same keys are read without a table."""

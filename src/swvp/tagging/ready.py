@@ -15,13 +15,15 @@ import numpy as np
 
 from swvp.errors import InputError
 from swvp.features.encoder import build, number_pairs
-from swvp.tagging.pairs import NO_VALUES, PairReader, Part, Values, joined_values
+from swvp.tagging.pairs import NO_VALUES, PairReader, Part, Values, attributes_of, joined_values
 from swvp.types import Floats, Ids, Ints
 
 __all__ = ["FeatureEncoder"]
 
 BLOCK = 8192
 """Tokens that are read at a time, to bound the memory."""
+FEW = 200
+"""So many tokens are encoded one by one, which is faster: a sentence, for example."""
 LARGEST_VALUE = 1e30
 """Weights are sums of values, scores sums of their products, and norms squares of those: all must be finite."""
 UNKNOWN = 2**32 - 1
@@ -143,8 +145,23 @@ class FeatureEncoder:
 
     def encode(self, X: Sequence[Sequence[Any]]) -> tuple[Ids, Floats, Ints]:
         """The known attributes of each position as (attributes, values, starts); no values if all are 1."""
+        if sum(map(len, X)) <= FEW:
+            return self._encode_one_by_one(X)
         blocks, names, _ = read_blocks(X)
         return self._encoded(blocks, names)
+
+    def _encode_one_by_one(self, X: Sequence[Sequence[Any]]) -> tuple[Ids, Floats, Ints]:
+        ids: list[int] = []
+        values: list[float] = []
+        starts = [0]
+        for token in chain.from_iterable(X):
+            for name, value in attributes_of(token):
+                if value and (number := self.numbers.get(name)) is not None:
+                    ids.append(number)
+                    values.append(value)
+            starts.append(len(ids))
+        checked = check_values(np.array(values, float))
+        return np.array(ids, np.uint32), checked.astype(float), np.array(starts, np.int64)
 
     def _encoded(self, blocks: list[Block], names: list[str]) -> tuple[Ids, Floats, Ints]:
         of_pair = np.fromiter(map(self.numbers.get, names, itertools.repeat(UNKNOWN)), np.uint32, len(names))
