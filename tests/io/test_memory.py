@@ -1,4 +1,4 @@
-"""No model file makes swvp use more memory than a stated multiple of its size: measured in processes of their own."""
+"""The memory of commands: bounded by the size of a model file, or by a block of the input; in their own processes."""
 
 import subprocess
 import sys
@@ -31,7 +31,12 @@ linux = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs
 
 def inspected(path):
     """The exit code of `swvp inspect`, how much memory it took, and its last line to people."""
-    command = [sys.executable, "-c", PEAK, "inspect", path]
+    return measured("inspect", path)
+
+
+def measured(*arguments):
+    """The exit code of a command, how much memory it took, and its last line to people."""
+    command = [sys.executable, "-c", PEAK, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     *lines, last = done.stderr.splitlines() or [""]
     assert done.returncode == 0, done.stderr
@@ -132,6 +137,46 @@ def test_an_array_that_nobody_reads_is_not_read(path):
     code, peak, line = inspected(path)
     assert (code, peak < ITSELF) == (2, True)
     assert "it has an array 'unused' that nobody reads" in line
+
+
+TEMPLATES = 20
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory):
+    """The folder of a small and a large file of the same words, of templates, and of a model."""
+    folder = tmp_path_factory.mktemp("texts")
+    rng = np.random.default_rng(0)
+    lines = [f"w{number % 997} {'AB'[number % 2]}\n" for number in rng.integers(0, 10_000, 4000)]
+    sentences = "".join(line + "\n" * (k % 20 == 19) for k, line in enumerate(lines))
+    (folder / "small").write_text(sentences)
+    (folder / "large").write_text(sentences * 100)
+    (folder / "templates").write_text("".join(f"prefix(word[0],{k})\n" for k in range(1, TEMPLATES + 1)))
+    assert trained(folder, "small")[0] == 0
+    return folder
+
+
+def trained(folder, name):
+    options = ["--features", folder / "templates", "--epochs", 1, "--model", folder / "model"]
+    return measured("train", "tagger", folder / name, *options)
+
+
+@linux
+def test_the_memory_of_predict_does_not_grow_with_the_file(texts):
+    peaks = {}
+    for name in ("small", "large"):
+        output = texts / f"{name} tagged"
+        code, peaks[name], _ = measured("predict", texts / "model", texts / name, "-o", output, "--jobs", 2)
+        assert code == 0
+    assert peaks["large"] - peaks["small"] < 40 * 2**20
+    assert (texts / "large tagged").read_bytes() == 100 * (texts / "small tagged").read_bytes()
+
+
+@linux
+def test_the_memory_of_training_is_that_of_attributes_and_little_more(texts):
+    small, large = (trained(texts, name)[1] for name in ("small", "large"))
+    tokens = 99 * 4000
+    assert large - small < tokens * (4 * TEMPLATES + 120)
 
 
 def test_a_limit_of_ones_own(path, monkeypatch):

@@ -117,7 +117,7 @@ class Table:
         most = min(newlines, (len(text) + 1) // max(self.width, 1)) + 1
         fields, lines, offsets = (
             np.empty((most, self.width, 2), np.int32 if len(text) < 2**31 else np.int64),
-            np.empty(most, np.int64),
+            np.empty(most, np.int32 if len(text) < 2**31 else np.int64),
             np.empty(most + 1, np.int64),
         )
         skipped = np.frombuffer(self.format.skipped, np.uint8)
@@ -134,7 +134,7 @@ class Table:
             )
         if tokens == 0 and shape is None:
             raise InputError(f"{path}: no token in it")
-        lines[:tokens] += line
+        np.add(lines, line, out=lines, casting="unsafe")
         self.fields, self.lines, self.offsets = fields[:tokens], lines[:tokens], offsets[: sentences + 1]
 
     @property
@@ -155,7 +155,11 @@ class Table:
     @property
     def tokens(self) -> int:
         """The number of tokens."""
-        return len(self.fields)
+        return len(self.lines)
+
+    def forget_text(self) -> None:
+        """Free the memory of the text, of which nothing but the places of tokens is needed any more."""
+        self.content, self.fields = self.content[:0].copy(), self.fields[:0].copy()
 
     def place(self, token: int) -> str:
         """Return the file and line of a token, for messages."""

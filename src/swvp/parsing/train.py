@@ -40,6 +40,9 @@ def train_parser(run: Run, parser: Parser, observers: Sequence[Observer] = (), *
         if parser.model_class.uses_pruner and parser.prune:
             session.note("training the pruner")
         others = parser.new_others()
+        for read in (treebank, dev):
+            if read is not None and read.table is not None:
+                read.table.forget_text()
         training = parser.start(treebank, dev)
         if parser.prune:
             session.note(pruning_note(parser, *((treebank, "training") if dev is None else (dev, "dev"))))

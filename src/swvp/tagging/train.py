@@ -100,6 +100,9 @@ def train_tagger(run: Run, files: TaggerFiles, tagger: Tagger, observers: Sequen
         dev = None
         if run.dev is not None:
             dev = read_corpus(files.read(run.dev, run.encoding), layout, labelled=True)
+        for read in (corpus, dev):
+            if read is not None and read.table is not None:
+                read.table.forget_text()
         check_features(tagger.features, layout.names, files.templates)
         tagger.use_layout(layout)
         session.note(size_note("training", corpus, layout))
