@@ -8,6 +8,7 @@ import pytest
 from helpers.texts import COLUMNS
 from swvp.errors import InputError
 from swvp.estimators import SequenceTagger
+from swvp.features import PRESETS
 from swvp.tagging import defaults
 from swvp.tagging.corpus import corpus_of
 from swvp.tagging.defaults import choose, kind_of_labels, scheme_of, split
@@ -208,3 +209,23 @@ def test_a_later_batch_that_breaks_the_chosen_constraint_ends_it():
 def test_ready_features_have_the_constraint_of_their_labels():
     fitted = SequenceTagger(random_state=0).fit([[[word] for word in WORDS]], [ENTITIES])
     assert fitted.chosen_[:2] == (None, "iob2")
+
+
+# ---------------------------------------------------------------- what presets can learn
+
+
+def test_the_preset_ner_knows_both_neighbours_together():
+    X = [["p", "Rome", "p"], ["p", "Rome", "q"], ["q", "Rome", "p"], ["q", "Rome", "q"]]
+    y = [["O", "B-LOC" if first == last else "B-ORG", "O"] for first, _, last in X]  # neither neighbour alone tells
+    assert SequenceTagger(features="ner", random_state=0).fit(X, y).predict(X).tolist() == y
+
+
+def test_the_preset_ner_sees_three_words_to_each_side():
+    for at, town in ((0, 3), (3, 0)):
+        X = [["a", "a", "a", "a"] for _ in range(2)]
+        for sentence, word in zip(X, ("mayor", "club"), strict=True):
+            sentence[at], sentence[town] = word, "Rome"
+        y = [["O"] * 4 for _ in X]
+        y[0][town], y[1][town] = "B-LOC", "B-ORG"
+        tagger = SequenceTagger(features=[*PRESETS["ner"]], constraint=None, random_state=0).fit(X, y)
+        assert tagger.predict(X).tolist() == y

@@ -88,6 +88,9 @@ TAGGER_PRESETS: dict[str, list[str]] = {
         "lower(word[-2]) & shape(word[-1]) & shape(word[0])",
         "lower(word[2]) & shape(word[1]) & shape(word[0])",
         "lower(word[-2]) & lower(word[-1]) & shape(word[0])",
+        *(f"lower(word[{offset}])" for offset in (-3, 3)),
+        "lower(word[-1]) & lower(word[1])",
+        "lower(word[-1]) & shape(word[0]) & lower(word[1])",
     ],
 }
 """Templates for common tasks: `pos` and `ner` need the column word, `chunk` also pos."""
