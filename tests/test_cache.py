@@ -240,6 +240,25 @@ def test_a_full_disk_is_no_reason_to_fail(sources, tmp_path):
     assert [path for path in Path(tmp_path / "cache").rglob("*") if path.is_file()] == []
 
 
+HASHING = """
+from swvp.compiled import kernel
+
+@kernel
+def double(x):
+    seen = {}
+    for character in "ab" * x:
+        seen[character] = 21
+    return seen["a"] + seen["b"]
+"""
+
+
+@pytest.mark.slow
+def test_a_user_s_kernel_in_the_cache_may_use_all_of_numba(tmp_path):
+    (tmp_path / "kernels.py").write_text(HASHING)
+    assert call(tmp_path, tmp_path / "cache") == (42, 0, "")
+    assert call(tmp_path, tmp_path / "cache") == (42, 1, "")
+
+
 START = """
 import sys
 from kernels import double

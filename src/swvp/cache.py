@@ -37,6 +37,7 @@ from typing import Any
 import numba
 from numba.core import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
 
@@ -111,21 +112,24 @@ class KernelCache(FunctionCache):
         versions = f"python {sys.version_info[:2]} numba {numba.__version__} {stamp}"
         self._cache_file: Any = CodeFile(path, versions)
         self._kernel = f"{function.__module__}.{function.__qualname__}".removeprefix("swvp.")
+        self._is_own = function.__module__.startswith("swvp.")
         self._find_installed = functools.partial(
             find_installed, installed_name(function.__module__, path.name), stamp, versions
         )
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled function for these argument types, or None if it has to be compiled."""
-        load_arrays_of_numba()
+        prepare(target_context, everything=not self._is_own)
         try:
-            loaded = super().load_overload(signature, target_context)
+            with self._guard_against_spurious_io_errors():
+                loaded = self._load_overload(signature, target_context)
         except Exception:  # for instance, a class that the pickle names does not exist any more
             self._cache_file.flush()
             loaded = None
         if loaded is None:
             loaded = self._load_installed(signature, target_context)
         if loaded is None:  # Numba compiles now
+            load_arrays_of_numba()
             report_start(self._kernel)
         else:
             report_load(self._kernel)
@@ -146,6 +150,20 @@ class KernelCache(FunctionCache):
         """Write the machine code for these argument types, which Numba has just compiled."""
         report_end(self._kernel)
         super().save_overload(signature, compiled)
+
+
+def prepare(target_context: Any, *, everything: bool) -> None:
+    """Make Numba ready to load machine code.
+
+    Numba's own cache first imports and registers all that it can compile, which takes longer than loading. The kernels
+    of swvp need only the functions that count references; what users wrote may need more, such as the secret numbers
+    of hash tables.
+    """
+    if everything:
+        load_arrays_of_numba()
+        target_context.refresh()
+    else:
+        rtsys.initialize(target_context)
 
 
 def installed_name(module: str, file: str) -> str:

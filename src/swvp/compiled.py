@@ -161,8 +161,9 @@ def compile_function(function: Function, **options: Any) -> Function:
         compiled._cache = KernelCache(function, stamp(path), **installed)
     recursive = function.__name__ in function.__code__.co_names  # Numba would not see that the twin calls itself
     if "inline" not in options and not recursive:  # kernels call a twin without machine code of its own
-        twin = compile_inner(function, _nrt=options["_nrt"])
-        compiled.get_call_template, compiled.get_overload = twin.get_call_template, twin.get_overload
+        twin = functools.cache(lambda: compile_inner(function, _nrt=options["_nrt"]))  # made when a kernel is compiled
+        compiled.get_call_template = lambda *given: twin().get_call_template(*given)
+        compiled.get_overload = lambda *given: twin().get_overload(*given)
     return compiled  # type: ignore[no-any-return]
 
 

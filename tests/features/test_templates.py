@@ -7,7 +7,7 @@ import pytest
 
 from swvp.errors import InputError
 from swvp.features import FUNCTIONS, PRESETS, parse_templates, register_function, register_preset
-from swvp.features.encoder import TemplateEncoder
+from swvp.features.encoder import TemplateEncoder, has_repeated
 from swvp.features.templates import Atom
 from swvp.tagging.corpus import as_columns, numbered
 
@@ -266,3 +266,8 @@ def test_a_preset_of_your_own_is_one_registration(monkeypatch):
         register_preset("mine", ["bias"])
     with pytest.raises(InputError, match="unknown kind of preset 'tree'"):
         register_preset("other", ["bias"], kind="tree")
+
+
+@pytest.mark.parametrize("numbers", [[], [3], [3, 1, 2], [3, 1, 3], [0, 0], [2**62, -1, 2**62]])
+def test_repeated_numbers_are_noticed(numbers):
+    assert has_repeated(np.array(numbers, np.int64)) == (len(set(numbers)) < len(numbers))

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from swvp.errors import InputError
 from swvp.io.files import MAX_BYTES, is_special, set_max_bytes
@@ -29,6 +29,7 @@ __all__ = [
     "MAX_BYTES",
     "Command",
     "Encoding",
+    "Group",
     "Load",
     "LoadExtensions",
     "MaxBytes",
@@ -193,11 +194,20 @@ def described(error: BaseException) -> str:
         return type(error).__name__
 
 
+class Group(TyperGroup):
+    """Commands under one name."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        convert_plain_values(self.get_params(ctx))
+        return super().parse_args(ctx, args)
+
+
 class Command(TyperCommand):
     """A command that names everything that is missing, not only the first."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         given = list(args)
+        convert_plain_values(self.get_params(ctx))
         try:
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:
@@ -208,6 +218,35 @@ class Command(TyperCommand):
             if len(missing) < 2:
                 raise
             return ctx.fail(f"Missing {' and '.join(map(hint, missing))}.")  # type: ignore[no-any-return]
+
+
+def convert_plain_values(params: list[Any]) -> None:
+    """Convert values of options with `PlainValue`, in versions of typer that would import pydantic for them."""
+    for param in params:
+        if getattr(param, "_runtime_param", True) is None:
+            param._runtime_param = PlainValue()
+
+
+class PlainValue:
+    """Converts values that are text, whole numbers or of the right type already; typer converts all others.
+
+    For the first value of any type, recent versions of typer import pydantic, which takes as long as half of Numba.
+    """
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The value of an option or argument; an unusable one is typer's to report."""
+        kind = param.type_descriptor.annotation
+        if param.multiple or param.nargs == -1:
+            if value is None:
+                return ()
+            if kind == list[str] and all(type(part) is str for part in value):
+                return list(value)
+        elif value is None or (kind in (bool, int, str) and type(value) is kind):
+            return value
+        elif kind is int and not param.type_descriptor.is_ranged and str(value).isascii() and str(value).isdigit():
+            return int(value)
+        param._runtime_param = None
+        return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
 
 
 def hint(param: Any) -> str:
