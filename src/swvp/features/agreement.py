@@ -7,6 +7,7 @@ num=s). A name in brackets is another feature: Number[psor] is not Number.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import numpy as np
@@ -25,8 +26,12 @@ MOST_VALUES = 64
 SHORT_NAMES = {"case": 0, "cas": 0, "gender": 1, "gen": 1, "number": 2, "num": 2, "person": 3, "per": 3}
 
 
+@functools.lru_cache(2**14)
 def values_by_name(feats: str) -> list[set[str]]:
-    """The values of each feature of agreement that a string such as Case=Nom|Number=Sing has."""
+    """The values of each feature of agreement that a string such as Case=Nom|Number=Sing has.
+
+    They are remembered, because the blocks of a file repeat most strings.
+    """
     values: list[set[str]] = [set() for _ in AGREEMENT]
     for part in feats.split("|"):
         name, _, value = part.partition("=")
