@@ -83,7 +83,8 @@ def measured() -> dict[str, list[tuple[str, float]]]:
 
 
 def main() -> None:
-    TARGET.write_text(json.dumps(measured(), indent=1) + "\n", encoding="utf-8")
+    lines = [f"{json.dumps(name)}: {json.dumps(kernels)}" for name, kernels in measured().items()]
+    TARGET.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

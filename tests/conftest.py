@@ -16,6 +16,7 @@ FIRST = (
     "tagging/test_tagger.py",
     "parsing/test_parser_second.py",
     "structures/test_word_parts.py",
+    "test_baseline.py",
     "test_fuzz.py",
     "test_docs.py",
     "test_without_jit.py",
@@ -25,7 +26,8 @@ FIRST = (
 
 Each of the first five compiles the kernels of one family: second-order trees, first-order trees, chains, the parser,
 parts of words. Files that start later load these kernels from the cache, so that no kernel is compiled in two processes
-at once. The others take long without compiling much: if they started last, one process would wait for the other.
+at once. The others take long, and all but test_baseline.py compile little. If they started last, one process would
+wait for the other.
 """
 
 

@@ -58,7 +58,7 @@ def test_a_pruner_changes_little_for_easy_sentences(unpruned):
     assert unpruned.pruner_ is None
     assert unpruned.pruning(treebank_from(NEW, NEW_Y, heads=True)).recall == 1.0
     assert parser(labels=False).fit(X, Y).score(NEW, NEW_Y) == pytest.approx(unpruned.score(NEW, NEW_Y), abs=0.05)
-    with pytest.raises(InputError, match="has no probabilities: fit with prune=True"):
+    with pytest.raises(InputError, match="has no probabilities: fit it with prune=True"):
         unpruned.confidence(NEW)
 
 

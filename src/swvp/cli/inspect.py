@@ -220,7 +220,7 @@ def described_parser(parser: Parser, path: Path) -> Rows:
     import numpy as np
 
     weights = int(np.count_nonzero(parser.coef_))
-    sharing = "features share weights by hashing" if parser.owners_ is None else "one for each feature"
+    sharing = "one for each feature" if len(parser.owners_) else "features share weights by hashing"
     trees = [
         "projective" if parser.is_projective else "of any kind",
         parser.model_.description,
