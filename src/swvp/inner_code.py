@@ -10,7 +10,6 @@ This uses parts of Numba that are not documented; `.ci/run oldest` and the tests
 
 from __future__ import annotations
 
-import gc
 from typing import Any
 
 from numba.core.codegen import JITCodeLibrary
@@ -77,19 +76,6 @@ class InnerCompiler(Compiler):
 
 
 class OuterCompiler(InnerCompiler):
-    """Numba's compiler for kernels that Python calls.
-
-    It makes millions of small objects, nearly all of which live until it is done. So the garbage collector is paused
-    meanwhile, which saves a tenth of the time.
-    """
+    """Numba's compiler for kernels that Python calls."""
 
     library_class = OuterLibrary
-
-    def compile_extra(self, func: Any) -> Any:
-        paused = gc.isenabled()
-        gc.disable()
-        try:
-            return super().compile_extra(func)
-        finally:
-            if paused:
-                gc.enable()
