@@ -4,7 +4,6 @@ import hashlib
 import importlib.util
 import json
 import os
-import pickle
 import re
 import shutil
 import subprocess
@@ -16,6 +15,7 @@ import numba
 import pytest
 
 import swvp
+from helpers.attacks import attack
 from swvp import baseline
 from swvp.cli.warmup import write_examples
 from swvp.compiled import fingerprint
@@ -120,23 +120,6 @@ def problem(site, monkeypatch):
             baseline.examined.cache_clear()
 
     return problem
-
-
-class Attack:
-    """A pickle that creates a folder when it is read."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __reduce__(self):
-        return os.mkdir, (str(self.path),)
-
-
-def attack(code, victim):
-    """Replace a file of machine code by one of the right form, stamp and checksum whose pickle runs a program."""
-    body = code.read_bytes()[40:]
-    body = body[: body.index(b"\n") + 1] + pickle.dumps(Attack(victim))
-    code.write_bytes(b"SWVPCODE" + hashlib.sha256(body).digest() + body)
 
 
 # ---------------------------------------------------------------- the order: cache, package, compiler

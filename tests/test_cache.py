@@ -1,9 +1,7 @@
 """The cache of machine code: damaged files are compiled anew, those that others could have written are not read."""
 
 import functools
-import hashlib
 import os
-import pickle
 import shutil
 import subprocess
 import sys
@@ -11,6 +9,8 @@ from pathlib import Path
 
 import numba
 import pytest
+
+from helpers.attacks import attack
 
 pytestmark = [pytest.mark.smoke, pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")]
 
@@ -110,23 +110,6 @@ def test_machine_code_of_an_older_source_is_removed(tmp_path):
     assert call(tmp_path, cache) == (63, 1, "")
     assert not older.exists()
     assert len(list(older.parent.iterdir())) == 1
-
-
-class Attack:
-    """A pickle that makes a file when it is read."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __reduce__(self):
-        return os.mkdir, (str(self.path),)
-
-
-def attack(code, victim):
-    """Replace the file of a kernel by one of the right form, stamp and checksum whose pickle runs a program."""
-    body = code.read_bytes()[40:]
-    body = body[: body.index(b"\n") + 1] + pickle.dumps(Attack(victim))
-    code.write_bytes(b"SWVPCODE" + hashlib.sha256(body).digest() + body)
 
 
 @pytest.mark.slow
