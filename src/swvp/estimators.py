@@ -362,12 +362,15 @@ class DependencyParser(Parser, BaseEstimator):  # type: ignore[misc]
     ensemble : int, default 1
         The number of parsers to train, with different seeds. They vote for heads and for labels. N parsers take N times
         as long and are a little more accurate. The attributes below are those of the first parser.
+    batch_size : int, default 1
+        The number of sentences that are parsed with the same weights in training, in `n_jobs` threads, before each of
+        them makes its update. 1 is the paper's algorithm. It holds for trees, not for their labels.
     patience : int, optional
         With a dev set, training stops after this number of epochs without a better score. Ignored without a dev set.
     random_state : int, RandomState, Generator or None, default None
         Seed of the order of the sentences in each epoch. With an int, results are reproducible.
     n_jobs : int, default 1
-        The number of threads for prediction. It changes no result.
+        The number of threads for prediction and, with `batch_size`, for training. It changes no result.
 
     Attributes
     ----------

@@ -319,6 +319,8 @@ def test_what_cannot_be_parsed_is_one_line_and_nothing_is_written(trained, refus
         (["--rule", "a-wn"], "unknown gamma 'wn'"),
         (["--hashed", "1000"], "hashed must be a power of 2"),
         (["--margin", "-1"], "margin must be a number of at least 0"),
+        (["--batch", "0"], "batch_size must be a whole number from 1 to 1024, not 0"),
+        (["--batch", "8", "--rule", "mira:3"], "rule 'mira:3' cannot learn from batches"),
         (["--epochs", "0"], "epochs must be a whole number of at least 1"),
         (["--order", "3"], "order must be 1 (arcs) or 2 (arcs, siblings and grandparents), not 3"),
         (["--patience", "2"], "--patience needs --dev"),
@@ -361,6 +363,16 @@ def test_inspect_tells_what_a_parser_is(trained, fine):
     facts = dict(line.split(maxsplit=1) for line in fine("inspect", "model")[0].decode().splitlines())
     assert (facts["labels"], facts["pruning"]) == ("not learnt", "none")
     assert facts["trees"] == "of any kind, first order (arcs), one root"
+
+
+def test_batches_give_the_same_file_for_any_number_of_threads(trained, fine):
+    files = []
+    for jobs in "123":
+        trained(GOOD, "--batch", "3", "--jobs", jobs)
+        files.append(Path("model").read_bytes())
+    assert files[0] == files[1] == files[2]
+    facts = dict(line.split(maxsplit=1) for line in fine("inspect", "model")[0].decode().splitlines())
+    assert facts["batches"] == "3 sentences"
 
 
 def test_inspect_explains_a_sentence(trained, fine, refused):

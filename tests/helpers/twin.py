@@ -154,16 +154,36 @@ def length(step, C, terms, w):
 
 
 def train(
-    problem, X, Y, w, *, epochs, substructures, gamma, approach, beta, step, impose, C=1.0, exact=True, literal=False
+    problem,
+    X,
+    Y,
+    w,
+    *,
+    epochs,
+    substructures,
+    gamma,
+    approach,
+    beta,
+    step,
+    impose,
+    C=1.0,
+    exact=True,
+    literal=False,
+    batch=1,
 ):
-    """Algorithm 2; returns the last weights, the naive average, and per pass (mistakes, back-offs)."""
+    """Algorithm 2; the examples of a batch see the weights at its start.
+
+    Returns the last weights, the naive average, and for each epoch (mistakes, back-offs).
+    """
     w = w.copy()
     squares = np.zeros(len(w), np.float32)
     every_w, history, largest = [], [], 0.0
     for _ in range(epochs):
         mistakes = back_offs = 0
-        for x, y in zip(X, Y, strict=True):
-            z = problem.argmax(x, w)
+        for t, (x, y) in enumerate(zip(X, Y, strict=True)):
+            if t % batch == 0:
+                at_start = w
+            z = problem.argmax(x, at_start)
             wrong = [k for k in range(len(y)) if y[k] != z[k]]
             if wrong:
                 mistakes += 1
@@ -174,7 +194,7 @@ def train(
 
                 sets = sets_of(substructures, wrong)
                 deltas = [delta(J) for J in sets]
-                margins = [float(w @ d) for d in deltas]
+                margins = [float(at_start @ d) for d in deltas]
                 largest = max(largest, *map(abs, margins))
                 fields = {"gamma": gamma, "approach": approach, "beta": beta, "impose": impose}
                 fields |= {"right": len(y) - len(wrong), "literal": literal}
@@ -182,11 +202,13 @@ def train(
                 if weights is None:
                     back_offs += 1
                     terms = [(1.0, delta(wrong), len(wrong))]
-                    largest = max(largest, abs(w @ terms[0][1]))
-                    assert w @ terms[0][1] <= zero_of(largest, exact, unit_of(step, C))  # for the search is exact
+                    largest = max(largest, abs(at_start @ terms[0][1]))
+                    assert at_start @ terms[0][1] <= zero_of(
+                        largest, exact, unit_of(step, C)
+                    )  # for the search is exact
                 else:
                     terms = [(g, deltas[j], len(sets[j])) for j, g in weights.items()]
-                w = w + change(step, C, terms, w, exact, len(wrong), squares)
+                w = w + change(step, C, terms, at_start, exact, len(wrong), squares)
             every_w.append(w)
         history.append((mistakes, back_offs))
         if not mistakes:

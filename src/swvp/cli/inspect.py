@@ -238,6 +238,7 @@ def described_parser(parser: Parser, path: Path) -> Rows:
             f"{len(parser.coef_):,}, {sharing}, non-zero: {weights:,}; {'averaged' if parser.average else 'last'}",
         ),
         ("rule", f"{rule_text(parser)}, margin {parser.margin}"),
+        *([("batches", f"{parser.batch_size} sentences")] if parser.batch_size > 1 else []),
         *epoch_rows(parser, "dev UAS"),
         ("pruning", pruning_text(parser)),
         ("tags", "none (UPOS is _)" if list(tags) == ["_"] else f"{len(tags)}: {', '.join(tags)}"),

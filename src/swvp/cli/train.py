@@ -94,7 +94,10 @@ class CourseOptions:
     betas: Annotated[
         str | None, of_tuning(help="Values of β to try, such as 0.5,1 or FIRST:LAST:STEP.", show_default="a selection")
     ] = None
-    jobs: Annotated[int | None, of_tuning("--jobs", "-j", help="Number of threads.", show_default="all cores")] = None
+    jobs: Annotated[
+        int | None,
+        of_tuning("--jobs", "-j", help="Number of threads, for --tune and --batch.", show_default="all cores"),
+    ] = None
     log: Annotated[Path | None, of_checkpoints(help="Training log to write: a JSON line for each epoch.")] = None
     checkpoint: Annotated[
         float,
@@ -307,6 +310,12 @@ class ParserModel(FileOptions):
     ] = None
     ensemble: Annotated[
         int, of_learning(metavar="N", help="Train N parsers that vote: a bit more accurate, N times as slow.")
+    ] = 1
+    batch_size: Annotated[
+        int,
+        of_learning(
+            "--batch", metavar="N", help="Predict N sentences at once, in --jobs threads; then update on each mistake."
+        ),
     ] = 1
 
 

@@ -150,7 +150,7 @@ def maximise_entropy(margin, pair, k, count, zero, forward, backward, amount):
 
 
 @kernel
-def sweep_all_subsets(problem, model, rule, order, clock, power, largest, counts):
+def sweep_all_subsets(problem, model, rule, order, clock, power, largest, counts, found=None):
     """One epoch, with the arguments and the result of `perceptron.sweep`.
 
     Violations are counted among the single positions and the pairs of neighbours. `maxent` backs off to CSP if λ would
@@ -165,7 +165,10 @@ def sweep_all_subsets(problem, model, rule, order, clock, power, largest, counts
     exact = counts_features(problem)
     for t in range(len(order)):
         i = order[t]
-        k = find_mistakes(problem, model, i, wrong)
+        if found is None:
+            k = find_mistakes(problem, model, i, wrong)
+        else:
+            k, wrong = len(found), found
         if k == 0:
             continue
         counts[MISTAKES] += 1

@@ -40,6 +40,7 @@ from swvp.learning.gamma import (
     weighs_a_violation,
     weighted_margin,
 )
+from swvp.learning.minibatch import Batches, check_batches
 from swvp.learning.mira import KBest, sweep_k_best
 from swvp.learning.python_rule import PythonRule
 from swvp.learning.rule import STEPS, UpdateRule, registered_gammas, registered_substructures
@@ -86,12 +87,13 @@ class State:
 
 
 @kernel
-def sweep(problem, model, rule, order, clock, power, largest, counts):
+def sweep(problem, model, rule, order, clock, power, largest, counts, found=None):
     """Lines 3–13 of Algorithm 2: one epoch over the examples of `order`; `clock` examples were seen before.
 
     `power` is that of averaging: 1 for the mean of all weight vectors (see `structures.exact.averaged`). largest[0] is
     the largest |margin| of the training so far. Where φ counts features, the amounts of updates are multiples of the
-    rule's grid, and sums of weights are exact.
+    rule's grid, and sums of weights are exact. If the only example of `order` is predicted already, `found` are its
+    wrong positions (see `minibatch`).
 
     Returns the number of examples done: fewer than there are if one has too many sub-structures.
     """
@@ -108,7 +110,10 @@ def sweep(problem, model, rule, order, clock, power, largest, counts):
     exact = counts_features(problem)
     for t in range(len(order)):
         i = order[t]
-        k = find_mistakes(problem, model, i, wrong)  # y* = argmax w·φ(x, y')
+        if found is None:
+            k = find_mistakes(problem, model, i, wrong)  # y* = argmax w·φ(x, y')
+        else:
+            k, wrong = len(found), found
         if k == 0:  # y* = y
             continue
         counts[MISTAKES] += 1
@@ -183,6 +188,8 @@ def run_epochs(
     state: State | None = None,
     first: int = 1,
     after: Callable[[int, bool], object] | None = None,
+    batch_size: int = 1,
+    n_jobs: int = 1,
 ) -> Iterator[Epoch]:
     """Train `model` in place and yield each `Epoch`; stop after `epochs` of them or after one without a mistake.
 
@@ -197,6 +204,8 @@ def run_epochs(
     state : the state of an earlier training, to resume it; it is updated. By default a new one
     first : number of the first epoch to run
     after : function called after each example with its number and whether it made an update
+    batch_size : number of examples that are predicted before the first of them makes its update; not with `after`
+    n_jobs : number of threads that predict them
 
     Yields
     ------
@@ -204,8 +213,13 @@ def run_epochs(
     """
     state = new_state(rule, model) if state is None else state
     check_rule(rule, problem)
+    check_batches(batch_size, rule, type(problem))
+    batches = None
+    if batch_size > 1:
+        batches = Batches(problem, model, examples=examples, size=batch_size, n_jobs=n_jobs)
     for epoch in range(first, first + epochs):
         run, prepared = sweep_of(rule.at(epoch), problem, state.squares)
+        run = run if batches is None else batches.sweep(run)
         run = run if after is None else one_by_one(run, after)
         order = np.arange(examples) if random_state is None else random_state.permutation(examples)
         counts = np.zeros(len(COUNTS), np.int64)

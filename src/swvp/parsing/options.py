@@ -10,6 +10,7 @@ import numpy as np
 
 from swvp.errors import InputError, is_power_of_two, shown
 from swvp.io.treebank import Treebank
+from swvp.learning.minibatch import check_batches
 from swvp.learning.perceptron import check_structure
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.parsing.ensemble import check_ensemble
@@ -61,6 +62,10 @@ TUNED_RULES = (
 TUNED_BETAS = (0.25, 0.5, 1.0)
 
 
+NEWER = ("ensemble", "batch_size")
+"""Options that files of older versions lack."""
+
+
 class ParserOptions(TrainingOptions):
     """The options of a parser; `swvp.DependencyParser` documents them."""
 
@@ -77,6 +82,7 @@ class ParserOptions(TrainingOptions):
     hashed: int | None
     labels: bool
     ensemble: int
+    batch_size: int
 
     one_root_: bool
     projective_: bool
@@ -105,6 +111,7 @@ class ParserOptions(TrainingOptions):
         hashed: int | None = 2**22,
         labels: bool = True,
         ensemble: int = 1,
+        batch_size: int = 1,
         patience: int | None = None,
         random_state: Any = None,
         n_jobs: int = 1,
@@ -112,8 +119,8 @@ class ParserOptions(TrainingOptions):
         self._set_options(locals())
 
     def options(self) -> dict[str, Any]:
-        """Return the arguments of the constructor; without `ensemble` if it is 1, as in files of older versions."""
-        return {name: value for name, value in super().options().items() if (name, value) != ("ensemble", 1)}
+        """Return the arguments of the constructor; without those that are 1 and that files of older versions lack."""
+        return {name: value for name, value in super().options().items() if not (name in NEWER and value == 1)}
 
     @property
     def model_class(self) -> type[TreeModel]:
@@ -143,6 +150,7 @@ class ParserOptions(TrainingOptions):
         model_class = self.model_class
         rule = self._rule()
         check_structure(rule, model_class.structure)
+        check_batches(self.batch_size, rule, model_class.structure)
         if not (self.one_root is None or isinstance(self.one_root, (bool, np.bool_))):
             raise InputError(f"one_root must be True, False or None, not {shown(self.one_root)}")
         if not (self.projective is None or isinstance(self.projective, (bool, np.bool_))):

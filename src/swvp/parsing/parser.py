@@ -211,6 +211,8 @@ class Parser(ParserOptions, ParserAnalysis):
             orders=generator(self.random_state),
             dev=None if dev is None else DevTrees(self, dev),
             resumable=not exact,  # a checkpoint does not hold the owners of weights
+            batch_size=int(self.batch_size),
+            n_jobs=int(self.n_jobs),
         )
         if before is not None:
             training.continue_from(before)

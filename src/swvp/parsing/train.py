@@ -26,6 +26,8 @@ def train_parser(run: Run, parser: Parser, observers: Sequence[Observer] = (), *
     rule = parser.check()
     tried = candidates(run.rules, run.betas, parser.C) if run.tune else []
     run.check(patience=parser.patience)
+    if parser.batch_size > 1:
+        parser.use_threads(run.threads)
     with run.session(observers) as session:
         treebank = read_treebank(run.train, encoding=run.encoding, heads=True)
         dev = None if run.dev is None else read_treebank(run.dev, encoding=run.encoding, heads=True)
@@ -74,6 +76,8 @@ def train_parser(run: Run, parser: Parser, observers: Sequence[Observer] = (), *
             session.note(scores_note(parser, dev))
         classes = "" if parser.labeller_ is None else f", {len(parser.labeller_.classes)} labels"
         epochs = f"{parser.ensemble} parsers" if others else best_epoch_text(parser)
+        for trained in (parser, *others):
+            trained.use_threads(1)  # the file is the same for any number of threads
         session.save(parser, run.model, f"{len(parser.templates_)} templates{classes}, {epochs}")
 
 

@@ -16,6 +16,7 @@ knows nothing of tags or trees. Every structure implements `longest`, `find_mist
     has_parts               for rules with `parts`
     pairs_at_most           for γ over all sub-structures without listing them
     importance              for weights of examples
+    with_buffers            for minibatches
 
 The *kept prediction* is the last one of `find_mistakes` or `keep`, stored in `model`. examples/compiled_structure.py is
 a small structure.
@@ -94,6 +95,14 @@ def find_mistakes(problem: Any, model: Any, i: int, wrong: Ints) -> int:
     """Predict example i, y* = argmax w·φ(x, y'), and store it in `model` as the kept prediction.
 
     Write the positions where y* differs from the gold label into `wrong`, in increasing order; return their number.
+    """
+
+
+@operation
+def with_buffers(problem: Any, model: Any) -> Any:
+    """A model with the same weights, averaging sums and owners, and buffers of its own (never called in kernels).
+
+    It is for structures whose `margins` come from the scores that `find_mistakes` left in the buffers.
     """
 
 

@@ -53,7 +53,7 @@ Learner = TypeVar("Learner")
 
 PARTS = ("substructures", "gamma", "approach", "beta", "step", "C")
 REAL = ("beta", "C", "l2", "margin", "prune_threshold", "average_power")
-WHOLE = ("epochs", "minimum_count", "patience", "hashed", "prune_heads", "ensemble")
+WHOLE = ("epochs", "minimum_count", "patience", "hashed", "prune_heads", "ensemble", "batch_size")
 MAY_BE_NONE = ("beta", "C", "margin", "prune_threshold", "average_power", "patience", "hashed")
 ADAPTIVE_POWER = 3.0
 """The power of averaging for rules with the step `ada`, whose early weights are the worst."""

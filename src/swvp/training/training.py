@@ -103,7 +103,7 @@ class Training:
 
     `model` is a NamedTuple with its weights and their averaging sums in the fields that `SUMS` names. `kind` says what
     is trained, for checkpoints: "tagger". `for_rule` adjusts the problem to a rule. A `recorder` collects the weight
-    vectors, for a vote.
+    vectors, for a vote. `batch_size` and `n_jobs` are as in `run_epochs`.
     """
 
     resumable = True
@@ -125,9 +125,12 @@ class Training:
         dev: Development | None = None,
         recorder: Recorder | None = None,
         resumable: bool = True,
+        batch_size: int = 1,
+        n_jobs: int = 1,
     ):
         self.problem, self.model, self.kind = problem, model, kind
         self.examples, self.average, self.orders, self.dev = examples, average, orders, dev
+        self.batch_size, self.n_jobs = batch_size, n_jobs
         self.for_rule = for_rule
         self.use_rule(rule)
         self.recorder = recorder
@@ -173,6 +176,8 @@ class Training:
             state=self.state,
             first=len(self.history) + 1,
             after=None if self.recorder is None else self.recorder.after,
+            batch_size=self.batch_size,
+            n_jobs=self.n_jobs,
         ):
             self._record(epoch, watch)
             if self.finished(epochs, patience):

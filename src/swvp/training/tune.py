@@ -104,5 +104,6 @@ def fork(training: Training, rule: UpdateRule) -> Training:
     forked.model = copy.deepcopy(training.model)
     forked.orders = copy.deepcopy(training.orders)
     forked.history, forked.scores = [], []
+    forked.n_jobs = 1  # each training has a thread already
     forked.use_rule(rule)
     return forked

@@ -74,6 +74,13 @@ def new_model(problem: Arcs, size: int, *, exact: bool = False, w: Floats | None
     )
 
 
+@implement(operations.with_buffers, Arcs)
+def with_buffers(problem: Arcs, model: ArcModel) -> ArcModel:
+    """See the operation. Only the score of a pruned arc is computed later, from the weights at that time."""
+    shared = {name: getattr(model, name) for name in ("delayed", "owners", "claimed")}
+    return new_model(problem, len(model.w), w=model.w)._replace(**shared)
+
+
 @implement(operations.longest, Arcs)
 @borrowing
 def longest(problem):

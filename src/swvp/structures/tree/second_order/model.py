@@ -117,6 +117,13 @@ def new_part_model(
     )
 
 
+@implement(operations.with_buffers, SecondOrder)
+def with_buffers(problem: SecondOrder, model: PartModel) -> PartModel:
+    shared = {name: getattr(model, name) for name in ("delayed", "owners", "claimed")}
+    word_parts = model.word_parts is not None
+    return new_part_model(problem, len(model.w), w=model.w, word_parts=word_parts)._replace(**shared)
+
+
 SHARED_OPERATIONS = {
     SecondOrder: ("longest", "length", "counts_features", "has_parts", "heads", "labels"),
     PartModel: ("change", "weights", "norm", "averaged_weights", "refresh"),
