@@ -30,6 +30,7 @@ LAYERS = [
     ["training"],
     ["parsing", "tagging"],
     ["estimators", "pipeline", "rules", "theory"],
+    ["text"],
     ["crfsuite"],
     ["studies"],
     ["cli"],

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from swvp.learning.rule import register_gamma as register_gamma
     from swvp.learning.rule import register_substructures as register_substructures
     from swvp.parsing.tree import DependencyTree as DependencyTree
+    from swvp.text.document import Document as Document
+    from swvp.text.pipeline import Pipeline as Pipeline
 
 __all__, __getattr__, __dir__ = lazy_names(
     __name__,
@@ -33,7 +35,9 @@ __all__, __getattr__, __dir__ = lazy_names(
         "CRF": "swvp.crfsuite",
         "DependencyParser": "swvp.estimators",
         "DependencyTree": "swvp.parsing.tree",
+        "Document": "swvp.text.document",
         "InputError": "swvp.errors",
+        "Pipeline": "swvp.text.pipeline",
         "SequenceTagger": "swvp.estimators",
         "StructuredPerceptron": "swvp.estimators",
         "Treebank": "swvp.io.treebank",

@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from swvp._version import __version__
-from swvp.cli import evaluate, experiment, inspect, predict, train, warmup
+from swvp.cli import evaluate, experiment, inspect, parse, predict, train, train_pipeline, warmup
 from swvp.cli.compiling import watch_compiler
 from swvp.cli.options import Command, Group
 from swvp.cli.terminal import guard_streams, print_message
@@ -31,7 +31,9 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+train.app.command(epilog=train_pipeline.EXAMPLES, cls=Command)(train_pipeline.pipeline)
 app.add_typer(train.app, name="train")
+app.command(epilog=parse.EXAMPLES, cls=Command)(parse.parse)
 app.command(epilog=predict.EXAMPLES, cls=Command)(predict.predict)
 app.command(epilog=evaluate.EXAMPLES, cls=Command)(evaluate.evaluate)
 app.command(epilog=inspect.EXAMPLES, cls=Command)(inspect.inspect)

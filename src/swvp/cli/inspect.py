@@ -73,6 +73,7 @@ def inspect(
     Without --sentence or --explain: how it was trained, its scores, and the features with the largest weights.
     """
     from swvp.cli.terminal import new_console
+    from swvp.io.container import kind_of
     from swvp.parsing.parser import Parser
     from swvp.pipeline import load_model
 
@@ -81,6 +82,9 @@ def inspect(
     if load is not None:
         load_python(load)
     console = new_console()
+    if kind_of(model) == "pipeline":
+        inspect_pipeline(console, model, asked=bool(label or top or sentence or explain))
+        return
     loaded = load_model(model)
     if isinstance(loaded, Parser):
         check_parser_options(model, label, top, explains=sentence is not None or explain is not None)
@@ -280,6 +284,26 @@ def pruning_text(parser: Parser) -> str:
         f"{text}; a log-linear model keeps at most {pruner.most} heads per word, each at least {pruner.threshold:g} "
         "times as probable as the best"
     )
+
+
+# ---------------------------------------------------------------- pipelines
+
+
+def inspect_pipeline(console: Console, path: Path, *, asked: bool) -> None:
+    """Print the stages of a pipeline, its scores on the dev set, and its parser."""
+    from swvp.text.pipeline import Pipeline
+
+    if asked:
+        raise InputError(f"{path}: a pipeline; it has no --label, --top, --sentence or --explain")
+    pipeline = Pipeline.load(path)
+    rows = [("file", file_text(path)), ("stages", ", ".join(pipeline.stages))]
+    for stage, reason in pipeline.training.get("left out", {}).items():
+        rows.append(("left out", f"{stage}: {reason}"))
+    if scores := pipeline.training.get("dev"):
+        rows.append(("dev F1", ", ".join(f"{name} {100 * score:.2f}" for name, score in scores.items())))
+    if "trees" in pipeline.parts:
+        rows += [("", ""), *described_parser(pipeline.parts["trees"].parser, path)[1:]]
+    print_rows(console, rows)
 
 
 # ---------------------------------------------------------------- both

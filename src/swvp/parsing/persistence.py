@@ -21,7 +21,7 @@ from swvp.structures.tree.encoding import FEW_VALUES, all_allowed
 from swvp.structures.tree.first_order.features import NO_OWNERS
 from swvp.training.options import epochs_of, remake, scores_of, stored, stored_history, temperature_in
 
-__all__ = ["FORMAT", "KIND", "FittedParts", "load_parser", "save_parser"]
+__all__ = ["FORMAT", "KIND", "FittedParts", "contents", "from_contents", "load_parser", "save_parser"]
 
 KIND = "parser"
 
@@ -77,13 +77,19 @@ FORMAT = Format(KIND, 1, array_names)
 
 def save_parser(parser: Any, path: Path) -> None:
     """Write a fitted parser, an ensemble with all its parsers; weights that are 0 take no space."""
+    meta, arrays, weights = contents(parser)
+    save_model(path, FORMAT, meta, arrays, *weights)
+
+
+def contents(parser: Any) -> tuple[dict[str, Any], Arrays, list[NDArray[Any]]]:
+    """Return what `save_parser` writes: the description, the arrays, and the weights as they are in memory."""
     meta, arrays, weights = contents_of(parser)
     for number, other in enumerate(parser.others_, 2):
         other_meta, other_arrays, other_weights = contents_of(other)
         meta.setdefault("others", []).append(other_meta)
         arrays |= {in_part(f"parser {number}", name): array for name, array in other_arrays.items()}
         weights += other_weights
-    save_model(path, FORMAT, meta, arrays, *weights)
+    return meta, arrays, weights
 
 
 def contents_of(parser: Any) -> tuple[dict[str, Any], Arrays, list[NDArray[Any]]]:
@@ -132,10 +138,10 @@ def check_unchanged(parser: Any, model: TreeModel) -> None:
 
 def load_parser(path: Path, make: Callable[..., Any], single: Callable[..., Any]) -> Any:
     """Read a parser; `make` is its class, `single` that of the other parsers of an ensemble."""
-    return load_model(path, FORMAT, lambda contents, memory: rebuild(contents, memory, make, single))
+    return load_model(path, FORMAT, lambda contents, memory: from_contents(contents, memory, make, single))
 
 
-def rebuild(contents: Contents, memory: Memory, make: Callable[..., Any], single: Callable[..., Any]) -> Any:
+def from_contents(contents: Contents, memory: Memory, make: Callable[..., Any], single: Callable[..., Any]) -> Any:
     """Return the parser of a model file; raise an error if its parts do not fit together."""
     others = []
     for number, meta in enumerate(others_in(contents.meta), 2):

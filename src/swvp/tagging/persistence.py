@@ -22,14 +22,22 @@ from swvp.tagging.files import Layout
 from swvp.tagging.ready import FeatureEncoder
 from swvp.training.options import remake, stored, stored_history, temperature_in
 
-__all__ = ["load_tagger", "save_tagger"]
+__all__ = ["ARRAYS", "contents_of", "load_tagger", "rebuild", "save_tagger"]
 
 KIND = "tagger"
-FORMAT = Format(KIND, 1, lambda meta: {"keys", "transitions", "triples", "allowed", *ROWS})
+ARRAYS = {"keys", "transitions", "triples", "allowed", *ROWS}
+"""The names of the arrays of a tagger."""
+FORMAT = Format(KIND, 1, lambda meta: ARRAYS)
 
 
 def save_tagger(tagger: Any, path: Path) -> None:
     """Write a fitted tagger; zero weights take no space."""
+    _, meta, arrays = contents_of(tagger)
+    save_model(path, FORMAT, meta, arrays, tagger.coef_)
+
+
+def contents_of(tagger: Any) -> Contents:
+    """The fields and arrays of a fitted tagger, for its file or as a part of another model's."""
     if not all(isinstance(label, str) for label in tagger.classes_):
         raise InputError("only a tagger whose labels are strings can be saved")
     if tagger.vote:
@@ -67,7 +75,7 @@ def save_tagger(tagger: Any, path: Path) -> None:
         "triples": np.zeros((0, 0, 0)) if tagger.triples_ is None else tagger.triples_,
         "allowed": np.isfinite(tagger.barrier_).astype(np.uint8),
     }
-    save_model(path, FORMAT, meta, arrays, tagger.coef_)
+    return Contents(KIND, meta, arrays)
 
 
 def options_of(tagger: Any) -> dict[str, Any]:

@@ -54,7 +54,13 @@ SECONDS = 10.0
 """Least time between checkpoints."""
 
 
-class Learner(Protocol):
+class CanBeSaved(Protocol):
+    """A model that is complete."""
+
+    def save(self, path: Path) -> None: ...
+
+
+class Learner(CanBeSaved, Protocol):
     """What is trained: a tagger or a parser with its options."""
 
     epochs: int
@@ -63,8 +69,6 @@ class Learner(Protocol):
     def options(self) -> dict[str, Any]: ...
 
     def use_rule(self, rule: UpdateRule) -> None: ...
-
-    def save(self, path: Path) -> None: ...
 
 
 class Session:
@@ -210,7 +214,7 @@ class Session:
         learner.use_rule(best.rule)
         return best
 
-    def save(self, learner: Learner, path: Path, summary: str) -> None:
+    def save(self, learner: CanBeSaved, path: Path, summary: str) -> None:
         """Write the model file and remove the checkpoints; `summary` says what the model consists of."""
         learner.save(path)
         remove_leftovers(path)

@@ -1,0 +1,69 @@
+"""The command `swvp parse`: a pipeline and texts in, their tokens, tags, lemmas and trees out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from swvp.cli.options import MAX_BYTES, MaxBytes
+from swvp.errors import InputError
+
+__all__ = ["EXAMPLES", "parse"]
+
+EXAMPLES = """
+Inputs: text; presegmented (a sentence per line); horizontal (a sentence per
+line, blanks between tokens); vertical (a token per line, an empty line after
+each sentence); conllu (its words are kept, all other columns predicted).
+
+Outputs: conllu; json (a line for each sentence); horizontal; vertical.
+
+Examples:
+
+  echo "Ann left. Bob stayed." | swvp parse en.swvp
+
+  swvp parse en.swvp article.txt -o article.conllu --jobs 2
+
+  swvp parse en.swvp --input horizontal --output json tokens.txt
+"""
+
+
+def parse(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="File that `swvp train pipeline` wrote.")],
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FILES]...", help="Texts in UTF-8, or - (standard input).", show_default="-"),
+    ] = None,
+    output: Annotated[str, typer.Option("--output-file", "-o", help="File to write, or - (standard output).")] = "-",
+    input_format: Annotated[
+        str, typer.Option("--input", metavar="FORMAT", help="text, presegmented, horizontal, vertical or conllu.")
+    ] = "text",
+    output_format: Annotated[
+        str, typer.Option("--output", metavar="FORMAT", help="conllu, json, horizontal or vertical.")
+    ] = "conllu",
+    max_bytes: MaxBytes = MAX_BYTES,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", help="Number of threads.", show_default="one for each core, at most 8")
+    ] = None,
+) -> None:
+    """Divide texts into sentences and words, and predict tags, lemmas and trees.
+
+    Long texts are read and written in parts. Files may be compressed (.gz).
+    """
+    from swvp.cli.predict import MOST_JOBS
+    from swvp.io.files import write_blocks
+    from swvp.text.files import analyse_file
+    from swvp.text.pipeline import Pipeline
+    from swvp.training.options import available_cores
+
+    if jobs is not None and jobs < 1:
+        raise InputError(f"jobs must be at least 1, not {jobs}")
+    threads = min(available_cores(), MOST_JOBS) if jobs is None else jobs
+    pipeline = Pipeline.load(model)
+    parts = (
+        part
+        for source in files or ["-"]
+        for part in analyse_file(pipeline, source, input=input_format, output=output_format, n_jobs=threads)
+    )
+    write_blocks(output, parts)

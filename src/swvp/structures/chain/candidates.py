@@ -1,0 +1,421 @@
+"""Chains with many labels: each position chooses among few candidates, and labels share weights by their keys.
+
+A label y has keys k, such as its part of speech and each of its morphological features. A position with attributes a
+scores Σ w[place(a, k)] over all pairs of its attributes and the keys of y, hashed to one table. Labels are grouped in
+several ways, such as by part of speech or by case, and two neighbours (y', y) have a weight for each pair of groups.
+So w is one vector:
+
+    the table, 2^b places | (group of y', group of y), both with BOUNDARY, for each way of grouping
+
+Gold labels must win by `margin` per position. Of labels with the same score, the first candidate wins.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from swvp.compiled import borrowing, implement, inner, kernel
+from swvp.structures import operations
+from swvp.structures.chain.attributes import squares
+from swvp.structures.exact import averaged
+from swvp.types import Floats, Ids, Int32s, Ints
+
+__all__ = [
+    "CandidateChain",
+    "CandidateModel",
+    "grouping_places",
+    "new_candidate_model",
+    "number_of_weights",
+    "predict_candidates",
+]
+
+FACTOR_A, FACTOR_K, SHIFT = 1640531527, 2147483629, 20
+
+
+class CandidateChain(NamedTuple):
+    """Sequences of positions offsets[i]:offsets[i + 1].
+
+    Position t has the attributes attributes[starts[t]:starts[t + 1]] and the candidates, which are labels,
+    candidates[candidate_starts[t]:candidate_starts[t + 1]]. `gold` has, for each position, which of its candidates is
+    the gold one, or is empty. Label y has the keys keys[key_starts[y]:key_starts[y + 1]] and, in
+    grouping g, the group groups[g, y]; the last column of `groups` is BOUNDARY. The weights of grouping g begin at
+    group_places[g], those of its first group in rows of group_sizes[g]. The table has `places` weights, a power of 2.
+    """
+
+    attributes: Ids
+    starts: Ints
+    offsets: Ints
+    candidates: Int32s
+    candidate_starts: Ints
+    gold: Int32s
+    keys: Int32s
+    key_starts: Ints
+    groups: Int32s
+    group_sizes: Ints
+    group_places: Ints
+    places: int
+    margin: float
+
+
+class CandidateModel(NamedTuple):
+    """The weights and their averaging sums, and buffers for one sequence."""
+
+    w: Floats
+    delayed: Floats
+    node: Floats  # (position, candidate): scores, with the margin
+    value: Floats
+    back: Int32s
+    predicted: Int32s  # which candidate of each position
+
+
+def grouping_places(groups: Int32s, places: int) -> tuple[Ints, Ints]:
+    """The number of groups of each grouping, and where its weights begin behind a table with so many places."""
+    sizes = groups.max(axis=1).astype(np.int64) + 1
+    return sizes, places + np.cumsum(sizes**2) - sizes**2
+
+
+def number_of_weights(groups: Int32s, places: int) -> int:
+    """The length of w."""
+    sizes, begins = grouping_places(groups, places)
+    return int(begins[-1] + sizes[-1] ** 2)
+
+
+def new_candidate_model(problem: CandidateChain, w: Floats | None = None) -> CandidateModel:
+    """A model with these weights, or all 0, and buffers for the longest sequence of a problem."""
+    size = number_of_weights(problem.groups, problem.places)
+    positions = int(np.diff(problem.offsets).max(initial=1))
+    most = int(np.diff(problem.candidate_starts).max(initial=1))
+    return CandidateModel(
+        w=np.zeros(size) if w is None else w,
+        delayed=np.zeros(size if w is None else 0),
+        node=np.zeros((positions, most)),
+        value=np.zeros((positions, most)),
+        back=np.zeros((positions, most), np.int32),
+        predicted=np.zeros(positions, np.int32),
+    )
+
+
+@inner
+def place(attribute, key, places):
+    """The place of a pair in the table; the factors keep the sum below 2^63."""
+    return ((np.int64(attribute) * FACTOR_A + np.int64(key) * FACTOR_K) >> SHIFT) & (places - 1)
+
+
+@inner
+def label_of(problem, t, r):
+    """Candidate r of position t."""
+    return np.int64(problem.candidates[problem.candidate_starts[t] + r])
+
+
+@inner
+def pair_place(problem, g, before, label):
+    """The place of the weight of two neighbours in grouping g; -1 stands for BOUNDARY, the last column of groups."""
+    row = np.int64(problem.groups[g, before]) * problem.group_sizes[g]
+    return problem.group_places[g] + row + problem.groups[g, label]
+
+
+@inner
+def pair_score(problem, w, before, label):
+    """The weights of two neighbours in all groupings."""
+    score = 0.0
+    for g in range(len(problem.groups)):
+        score += w[pair_place(problem, g, before, label)]
+    return score
+
+
+@inner
+def write_pair(problem, before, label, amount, size, features, values):
+    """Append amount times the features of two neighbours; return the number of pairs."""
+    for g in range(len(problem.groups)):
+        features[size], values[size] = pair_place(problem, g, before, label), amount
+        size += 1
+    return size
+
+
+@kernel
+def score_positions(problem, w, first, n, node):
+    """Write the score of each candidate of the positions first:first + n."""
+    for k in range(n):
+        t = first + k
+        for r in range(problem.candidate_starts[t + 1] - problem.candidate_starts[t]):
+            y = label_of(problem, t, r)
+            score = 0.0
+            for q in range(problem.key_starts[y], problem.key_starts[y + 1]):
+                key = problem.keys[q]
+                for p in range(problem.starts[t], problem.starts[t + 1]):
+                    score += w[place(problem.attributes[p], key, problem.places)]
+            node[k, r] = score
+
+
+@kernel
+def viterbi(problem, w, first, n, node, value, back, predicted):
+    """Write the candidates of the best labels of the positions first:first + n."""
+    for k in range(n):
+        t = first + k
+        for r in range(problem.candidate_starts[t + 1] - problem.candidate_starts[t]):
+            y = label_of(problem, t, r)
+            best, at = -np.inf, 0
+            if k == 0:
+                best = pair_score(problem, w, -1, y)
+            else:
+                for s in range(problem.candidate_starts[t] - problem.candidate_starts[t - 1]):
+                    score = value[k - 1, s] + pair_score(problem, w, label_of(problem, t - 1, s), y)
+                    if score > best:
+                        best, at = score, s
+            value[k, r], back[k, r] = best + node[k, r], at
+    if n == 0:
+        return
+    best, at, t = -np.inf, 0, first + n - 1
+    for r in range(problem.candidate_starts[t + 1] - problem.candidate_starts[t]):
+        score = value[n - 1, r] + pair_score(problem, w, label_of(problem, t, r), -1)
+        if score > best:
+            best, at = score, r
+    for k in range(n - 1, -1, -1):
+        predicted[k] = at
+        at = back[k, at]
+
+
+@implement(operations.longest, CandidateChain)
+@kernel
+def longest(problem):
+    most = 0
+    for i in range(len(problem.offsets) - 1):
+        most = max(most, problem.offsets[i + 1] - problem.offsets[i])
+    return most
+
+
+@implement(operations.length, CandidateChain)
+@borrowing
+def length(problem, model, i):
+    return problem.offsets[i + 1] - problem.offsets[i]
+
+
+@implement(operations.counts_features, CandidateChain)
+@borrowing
+def counts_features(problem):
+    return True
+
+
+@implement(operations.find_mistakes, CandidateChain)
+@kernel
+def find_mistakes(problem, model, i, wrong):
+    first = problem.offsets[i]
+    n = problem.offsets[i + 1] - first
+    score_positions(problem, model.w, first, n, model.node)
+    for k in range(n):
+        t = first + k
+        for r in range(problem.candidate_starts[t + 1] - problem.candidate_starts[t]):
+            if r != problem.gold[t]:
+                model.node[k, r] += problem.margin
+    viterbi(problem, model.w, first, n, model.node, model.value, model.back, model.predicted)
+    count = 0
+    for k in range(n):
+        wrong[count] = k
+        count += model.predicted[k] != problem.gold[first + k]
+    return count
+
+
+@kernel
+def write_features(problem, i, chosen, amount, size, features, values):
+    """Append amount · φ(x, y') of the candidates `chosen` of sequence i to sparse pairs; return their number."""
+    first = problem.offsets[i]
+    n = problem.offsets[i + 1] - first
+    before = -1
+    for k in range(n + 1):
+        t = first + k
+        label = label_of(problem, t, chosen[k]) if k < n else -1
+        size = write_pair(problem, before, label, amount, size, features, values)
+        before = label
+        if k < n:
+            size = write_node(problem, t, label, amount, size, features, values)
+    return size
+
+
+@inner
+def write_node(problem, t, label, amount, size, features, values):
+    """Append amount times the features of a label at position t, without those of neighbours."""
+    for q in range(problem.key_starts[label], problem.key_starts[label + 1]):
+        for p in range(problem.starts[t], problem.starts[t + 1]):
+            features[size] = place(problem.attributes[p], problem.keys[q], problem.places)
+            values[size] = amount
+            size += 1
+    return size
+
+
+@kernel
+def most_features(problem, i):
+    """An upper bound of the number of features of one output of sequence i."""
+    most = 0
+    for y in range(len(problem.key_starts) - 1):
+        most = max(most, problem.key_starts[y + 1] - problem.key_starts[y])
+    first, last = problem.offsets[i], problem.offsets[i + 1]
+    return most * (problem.starts[last] - problem.starts[first]) + len(problem.groups) * (last - first + 1)
+
+
+@implement(operations.direction, CandidateChain)
+@kernel
+def direction(problem, model, i, starts, positions, sets, count, amounts):
+    first = problem.offsets[i]
+    n = problem.offsets[i + 1] - first
+    most = most_features(problem, i)
+    features, values = np.empty((count + 1) * most, np.int64), np.empty((count + 1) * most)
+    chosen = np.empty(n, np.int32)
+    size, total = 0, 0.0
+    for c in range(count):
+        for k in range(n):
+            chosen[k] = problem.gold[first + k]
+        for p in range(starts[sets[c]], starts[sets[c] + 1]):
+            chosen[positions[p]] = model.predicted[positions[p]]
+        size = write_features(problem, i, chosen, -amounts[c], size, features, values)
+        total += amounts[c]
+    for k in range(n):
+        chosen[k] = problem.gold[first + k]
+    size = write_features(problem, i, chosen, total, size, features, values)
+    return size, features, values
+
+
+@implement(operations.margins, CandidateChain)
+@kernel
+def margins(problem, model, i, starts, positions, count, out):
+    sets, one = np.zeros(1, np.int64), np.ones(1)
+    for j in range(count):
+        sets[0] = j
+        size, features, values = direction(problem, model, i, starts, positions, sets, 1, one)
+        out[j] = 0.0
+        for p in range(size):
+            out[j] += values[p] * model.w[features[p]]
+
+
+@implement(operations.add, CandidateChain)
+@kernel
+def add(problem, model, i, starts, positions, sets, count, amounts, clock):
+    size, features, values = direction(problem, model, i, starts, positions, sets, count, amounts)
+    for p in range(size):
+        model.w[features[p]] += values[p]
+        model.delayed[features[p]] += values[p] * clock
+
+
+@implement(operations.change, CandidateModel)
+@borrowing
+def change(model, feature, amount, clock):
+    model.w[feature] += amount
+    model.delayed[feature] += amount * clock
+
+
+LEAST = 0.01
+"""Probabilities that differ by less from those of the gold labels are left out."""
+
+
+@implement(operations.expected_difference, CandidateChain)
+@kernel
+def expected_difference(problem, model, i):
+    first = problem.offsets[i]
+    n = problem.offsets[i + 1] - first
+    node, w = model.node, model.w
+    most = node.shape[1]
+    alpha, beta = np.empty((n, most)), np.empty((n, most))
+    for k in range(n):  # logarithms of sums over the labels before, and after
+        t = first + k
+        for r in range(problem.candidate_starts[t + 1] - problem.candidate_starts[t]):
+            y = label_of(problem, t, r)
+            if k == 0:
+                alpha[k, r] = node[k, r] + pair_score(problem, w, -1, y)
+                continue
+            before = problem.candidate_starts[t] - problem.candidate_starts[t - 1]
+            largest, total = -np.inf, 0.0
+            for s in range(before):
+                score = alpha[k - 1, s] + pair_score(problem, w, label_of(problem, t - 1, s), y)
+                model.value[0, s] = score
+                largest = max(largest, score)
+            for s in range(before):
+                total += math.exp(model.value[0, s] - largest)
+            alpha[k, r] = node[k, r] + largest + math.log(total)
+    for k in range(n - 1, -1, -1):
+        t = first + k
+        for r in range(problem.candidate_starts[t + 1] - problem.candidate_starts[t]):
+            y = label_of(problem, t, r)
+            if k == n - 1:
+                beta[k, r] = pair_score(problem, w, y, -1)
+                continue
+            after = problem.candidate_starts[t + 2] - problem.candidate_starts[t + 1]
+            largest, total = -np.inf, 0.0
+            for s in range(after):
+                score = pair_score(problem, w, y, label_of(problem, t + 1, s))
+                score += node[k + 1, s] + beta[k + 1, s]
+                model.value[0, s] = score
+                largest = max(largest, score)
+            for s in range(after):
+                total += math.exp(model.value[0, s] - largest)
+            beta[k, r] = largest + math.log(total)
+    t = first + n - 1
+    largest, log_z = -np.inf, 0.0
+    for r in range(problem.candidate_starts[t + 1] - problem.candidate_starts[t]):
+        largest = max(largest, alpha[n - 1, r] + beta[n - 1, r])
+    for r in range(problem.candidate_starts[t + 1] - problem.candidate_starts[t]):
+        log_z += math.exp(alpha[n - 1, r] + beta[n - 1, r] - largest)
+    log_z = largest + math.log(log_z)
+
+    size = 0
+    for k in range(n):
+        t = first + k
+        attributes = problem.starts[t + 1] - problem.starts[t]
+        here = problem.candidate_starts[t + 1] - problem.candidate_starts[t]
+        before = problem.candidate_starts[t] - problem.candidate_starts[t - 1] if k else 1
+        size += len(problem.groups) * here * (before + 1)
+        for r in range(here):
+            y = label_of(problem, t, r)
+            size += attributes * (problem.key_starts[y + 1] - problem.key_starts[y])
+    features, values = np.empty(size, np.int64), np.empty(size)
+    size = 0
+    for k in range(n):
+        t = first + k
+        for r in range(problem.candidate_starts[t + 1] - problem.candidate_starts[t]):
+            y = label_of(problem, t, r)
+            is_gold = r == problem.gold[t]
+            difference = (1.0 if is_gold else 0.0) - math.exp(alpha[k, r] + beta[k, r] - log_z)
+            if abs(difference) >= LEAST:
+                size = write_node(problem, t, y, difference, size, features, values)
+            before = problem.candidate_starts[t] - problem.candidate_starts[t - 1] if k else 1
+            for s in range(before):
+                y_before = label_of(problem, t - 1, s) if k else -1
+                both = is_gold and (k == 0 or s == problem.gold[t - 1])
+                score = (alpha[k - 1, s] if k else 0.0) + pair_score(problem, w, y_before, y)
+                score += node[k, r] + beta[k, r] - log_z
+                difference = (1.0 if both else 0.0) - math.exp(score)
+                if abs(difference) >= LEAST:
+                    size = write_pair(problem, y_before, y, difference, size, features, values)
+            if k == n - 1:
+                difference = (1.0 if is_gold else 0.0) - math.exp(alpha[k, r] + beta[k, r] - log_z)
+                if abs(difference) >= LEAST:
+                    size = write_pair(problem, y, -1, difference, size, features, values)
+    return size, features, values
+
+
+@implement(operations.weights, CandidateModel)
+def weights(model: CandidateModel) -> Floats:
+    return model.w.copy()
+
+
+@implement(operations.norm, CandidateModel)
+def norm(model: CandidateModel) -> float:
+    return math.sqrt(squares(model.w))
+
+
+@implement(operations.averaged_weights, CandidateModel)
+def averaged_weights(model: CandidateModel, clock: float) -> Floats:
+    return averaged(model.w, model.delayed, clock)
+
+
+@kernel
+def predict_candidates(problem: Any, model: Any, out: Any) -> None:
+    """Write, for each position of all sequences, which of its candidates is predicted."""
+    for i in range(len(problem.offsets) - 1):
+        first = problem.offsets[i]
+        n = problem.offsets[i + 1] - first
+        score_positions(problem, model.w, first, n, model.node)
+        viterbi(problem, model.w, first, n, model.node, model.value, model.back, model.predicted)
+        for k in range(n):
+            out[first + k] = model.predicted[k]

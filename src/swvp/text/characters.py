@@ -1,0 +1,150 @@
+"""The characters of a text as a tagger reads them: columns for each character that is not blank.
+
+A *chunk* is what lies between two blanks. A character has five columns:
+
+    char     the character, with a blank after it if one follows
+    class    its class, such as Lu, Ll or Nd, or the character itself if it is punctuation; with a blank likewise
+    before   the chunk up to and including this character, the last LONGEST characters of it
+    after    the rest of the chunk, the first LONGEST characters of it
+    next     the beginning of the next chunk: the class of its first character, and the chunk in lower case if short
+
+All columns of a chunk but the last depend only on the chunk, so they are computed once for each distinct one.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swvp.features.encoder import Columns
+from swvp.features.presets import neighbours, window
+from swvp.tagging.corpus import Corpus, Labels
+
+__all__ = ["COLUMNS", "TEMPLATES", "CharacterReader", "chunk_spans"]
+
+COLUMNS = ("char", "class", "before", "after", "next")
+LONGEST = 8
+LONGEST_CHUNK = 200
+"""Longer chunks are divided, so that a text without blanks takes no more memory than another."""
+CHUNK = re.compile(rf"\S{{1,{LONGEST_CHUNK}}}")
+
+TEMPLATES = [
+    "bias",
+    *window("char", -4, 4),
+    *neighbours("char", -3, 3, 2),
+    *neighbours("char", -2, 3, 3),
+    *neighbours("char", -2, 2, 4),
+    *window("class", -3, 3),
+    *neighbours("class", -3, 3, 3),
+    *neighbours("class", -2, 3, 5),
+    "before[0]",
+    "after[0]",
+    "before[0] & after[0]",
+    "lower(before[0]) & next[0]",
+    "shape(before[0])",
+    "shape(before[0]) & shape(after[0])",
+    "shape(before[0]) & next[0]",
+    "char[0] & next[0]",
+    "char[-1] & char[0] & next[0]",
+]
+"""The features of a character, chosen on dev sets of five languages."""
+
+Ids = NDArray[np.int32]
+
+
+def chunk_spans(text: str) -> list[tuple[int, int]]:
+    """Return where the chunks of a text begin and end."""
+    return [match.span() for match in CHUNK.finditer(text)]
+
+
+class CharacterReader:
+    """Turns texts into columns; remembers the columns of chunks, up to MOST_REMEMBERED.
+
+    The numbers of strings grow with the texts, so a reader makes one corpus at a time.
+    """
+
+    MOST_REMEMBERED = 200_000
+
+    def __init__(self) -> None:
+        self._forget()
+
+    def _forget(self) -> None:
+        self.numbers: list[dict[str, int]] = [{} for _ in COLUMNS]
+        self.chunks: dict[tuple[str, bool], Ids] = {}
+
+    def corpus(self, texts: Sequence[str], labels: Labels | None = None) -> Corpus:
+        """Return the corpus whose sentences are these texts and whose tokens are their characters without blanks."""
+        if len(self.chunks) > self.MOST_REMEMBERED:
+            self._forget()
+        arrays, offsets = [np.empty((len(COLUMNS), 0), np.int32)], [0]
+        for text in texts:
+            spans = chunk_spans(text)
+            parts = [text[begin:end] for begin, end in spans]
+            blank = [end < len(text) and text[end].isspace() for _, end in spans]
+            following = self._following(parts)
+            lengths = np.array([len(part) for part in parts], np.int64)
+            arrays += [self._columns(part, gap) for part, gap in zip(parts, blank, strict=True)]
+            if parts:
+                arrays[-len(parts) :] = [np.concatenate(arrays[-len(parts) :], axis=1)]
+                arrays[-1][-1] = np.repeat(following, lengths)
+            offsets.append(offsets[-1] + int(lengths.sum()))
+        ids = np.concatenate(arrays, axis=1)
+        strings = [compact(list(numbers), row) for numbers, row in zip(self.numbers, ids, strict=True)]
+        columns = Columns(COLUMNS, strings, ids, np.array(offsets, np.int64))
+        return Corpus("columns", columns, [], columns.offsets, labels)
+
+    def _columns(self, chunk: str, blank_after: bool) -> Ids:
+        """Return the columns of a chunk; the last one is filled in by the caller."""
+        known = self.chunks.get((chunk, blank_after))
+        if known is not None:
+            return known
+        last = len(chunk) - 1
+        gaps = ["" if k < last or not blank_after else " " for k in range(len(chunk))]
+        strings = (
+            [character + gap for character, gap in zip(chunk, gaps, strict=True)],
+            [character_class(character) + gap for character, gap in zip(chunk, gaps, strict=True)],
+            [chunk[max(0, k + 1 - LONGEST) : k + 1] for k in range(len(chunk))],
+            [chunk[k + 1 : k + 1 + LONGEST] for k in range(len(chunk))],
+        )
+        ids = np.zeros((len(COLUMNS), len(chunk)), np.int32)
+        for row, values, numbers in zip(ids, strings, self.numbers, strict=False):
+            row[:] = [numbers.setdefault(value, len(numbers)) for value in values]
+        self.chunks[chunk, blank_after] = ids
+        return ids
+
+    def _following(self, chunks: Sequence[str]) -> Ids:
+        """Return, for each chunk, the number of the column `next`."""
+        numbers = self.numbers[-1]
+        values = [beginning(chunk) for chunk in chunks[1:]] + [""]
+        return np.array([numbers.setdefault(value, len(numbers)) for value in values], np.int32)
+
+
+def compact(strings: list[str], ids: Ids) -> list[str]:
+    """Return the strings that occur, and change the ids into numbers of these."""
+    occurs = np.bincount(ids, minlength=len(strings)) > 0
+    ids[:] = (np.cumsum(occurs) - 1)[ids]
+    return [strings[k] for k in np.flatnonzero(occurs).tolist()]
+
+
+def character_class(character: str) -> str:
+    """Return the Unicode category of a character; punctuation and symbols stand for themselves.
+
+    >>> [character_class(character) for character in "aΑ5."]
+    ['Ll', 'Lu', 'Nd', '.']
+    """
+    category = unicodedata.category(character)
+    return character if category[0] in "PS" else category
+
+
+def beginning(chunk: str) -> str:
+    """Return what the column `next` says of a chunk: the class of its first character and, if it is short, the chunk.
+
+    >>> beginning("The"), beginning("Encyclopaedia")
+    ('Lu the', 'Lu')
+    """
+    first = character_class(chunk[0])
+    return f"{first} {chunk.lower()}" if len(chunk) <= 4 else first

@@ -1,0 +1,153 @@
+"""The stages of a pipeline and the parts of its model file: which class each part is, and how all become one file.
+
+Each part is a class with `contents`, `from_contents` and `array_names`; its arrays have its name before their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from numpy.typing import NDArray
+
+from swvp._version import __version__
+from swvp.errors import InputError, unknown_name
+from swvp.io.container import Contents
+from swvp.io.model_files import Format, Memory, load_model, require, save_model
+from swvp.io.table import Column
+from swvp.io.treebank import Treebank
+from swvp.parsing import persistence
+from swvp.parsing.parser import Parser
+from swvp.types import Heads
+
+__all__ = ["KIND", "PARTS", "STAGES", "TreeStage", "chosen_stages", "class_of", "load_parts", "save_parts"]
+
+KIND = "pipeline"
+
+STAGES = ("tokens", "tags", "lemmas", "trees")
+"""The stages that users choose from, in the order in which a text goes through them."""
+
+PARTS = {
+    "tokens": ("swvp.text.tokenizer", "Tokenizer"),
+    "multiword": ("swvp.text.multiword", "Expander"),
+    "tags": ("swvp.text.morphology", "MorphologicalTagger"),
+    "lemmas": ("swvp.text.lemmatizer", "Lemmatizer"),
+    "trees": ("swvp.text.stages", "TreeStage"),
+}
+"""The parts of a model file: module and class. The stage `tokens` has two of them."""
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def class_of(part: str) -> Any:
+    """Return the class of a part."""
+    module, name = PARTS[part]
+    return getattr(import_module(module), name)
+
+
+def chosen_stages(stages: Any) -> tuple[str, ...]:
+    """Return the stages that a user names, in their order; raise InputError for other names."""
+    names = stages.split(",") if isinstance(stages, str) else list(stages)
+    names = [str(name).strip() for name in names if str(name).strip()]
+    for name in names:
+        if name not in STAGES:
+            raise unknown_name("stage", name, STAGES)
+    if not names:
+        raise InputError(f"no stage: give some of {', '.join(STAGES)}")
+    return tuple(name for name in STAGES if name in names)
+
+
+class TreeStage:
+    """The stage of trees: a parser of either order with its labels."""
+
+    def __init__(self, parser: Parser):
+        self.parser = parser
+
+    def predict(self, treebank: Treebank) -> tuple[Heads, Column | None]:
+        """Return the heads of all words, and the labels of their arcs."""
+        return self.parser.predict_trees(treebank)
+
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        """Return the description and the arrays of the parser."""
+        meta, arrays, _ = persistence.contents(self.parser)
+        return {"format": persistence.FORMAT.version, **meta}, arrays
+
+    @staticmethod
+    def array_names(meta: dict[str, Any]) -> set[str]:
+        """Return the names of the arrays of a parser with this description."""
+        return set(persistence.FORMAT.arrays_in(meta))
+
+    @classmethod
+    def from_contents(cls, meta: dict[str, Any], arrays: Mapping[str, NDArray[Any]], memory: Memory) -> Self:
+        """Return the parser of a description and arrays; raise InputError if they do not fit together."""
+        contents = persistence.FORMAT.migrated(Contents(persistence.KIND, meta, dict(arrays)))
+        return cls(persistence.from_contents(contents, memory, Parser, Parser))
+
+
+class Loaded(NamedTuple):
+    """The parts of a model file, and what it says about its training."""
+
+    parts: dict[str, Any]
+    training: dict[str, Any]
+
+
+def in_file(part: str, name: str) -> str:
+    """Return the name, in the file, of an array of a part."""
+    return f"{part} {name}"
+
+
+def parts_in(meta: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the descriptions of the parts of a file, in their order."""
+    described = meta["parts"]
+    require(isinstance(described, dict) and set(described) <= set(PARTS) and bool(described), "parts")
+    require(all(isinstance(part, dict) for part in described.values()), "parts")
+    return {part: described[part] for part in PARTS if part in described}
+
+
+def array_names(meta: dict[str, Any]) -> set[str]:
+    """Return the names of the arrays in the file of a pipeline with this description."""
+    return {
+        in_file(part, name)
+        for part, described in parts_in(meta).items()
+        for name in class_of(part).array_names(described)
+    }
+
+
+FORMAT = Format(KIND, 1, array_names)
+
+
+def save_parts(path: Path, parts: Mapping[str, Any], training: Mapping[str, Any]) -> None:
+    """Write the parts of a pipeline as one file, completely or not at all."""
+    described: dict[str, Any] = {}
+    arrays: Arrays = {}
+    for part in PARTS:
+        if part in parts:
+            described[part], own = parts[part].contents()
+            arrays |= {in_file(part, name): own[name] for name in own}
+    save_model(path, FORMAT, {"swvp": __version__, "training": dict(training), "parts": described}, arrays)
+
+
+def check_training(training: Any) -> None:
+    """Raise InputError unless the description of a training is what `swvp inspect` can show."""
+    require(isinstance(training, dict) and set(training) <= {"left out", "dev"}, "training")
+    left_out, scores = training.get("left out", {}), training.get("dev", {})
+    require(isinstance(left_out, dict) and all(isinstance(reason, str) for reason in left_out.values()), "training")
+    require(isinstance(scores, dict) and all(type(score) in (int, float) for score in scores.values()), "scores")
+
+
+def load_parts(path: Path) -> Loaded:
+    """Read the parts of a pipeline; raise InputError if the file is damaged or its parts do not fit together."""
+
+    def rebuild(contents: Contents, memory: Memory) -> Loaded:
+        parts = {}
+        for part, described in parts_in(contents.meta).items():
+            kind = class_of(part)
+            own = {name: contents.arrays[in_file(part, name)] for name in kind.array_names(described)}
+            parts[part] = kind.from_contents(described, own, memory)
+        training = contents.meta["training"]
+        check_training(training)
+        return Loaded(parts, training)
+
+    return load_model(path, FORMAT, rebuild)
