@@ -23,9 +23,11 @@ import numpy as np
 
 import swvp
 from swvp import DependencyParser, SequenceTagger
+from swvp.io.treebank import treebank_of
 from swvp.studies import SyntheticSettings
 from swvp.studies.synthetic.runs import make_dataset, train_once
 from swvp.studies.synthetic.study import trainings
+from swvp.text.morphology import MorphologicalTagger
 
 SOURCE = Path(swvp.__file__).parent
 DECORATORS = {"borrowing", "inner", "inlined"}
@@ -107,6 +109,9 @@ def train_all() -> None:
             {"rule": "a-wm:subtrees", "projective": True, "one_root": False},
         ):
             use_parser(DependencyParser(epochs=2, random_state=0, order=order, **({"hashed": 1024} | options)))
+    for rule in ("softmax", "b-wmr-printed"):
+        words = treebank_of(TAGGED)
+        MorphologicalTagger.train(words, epochs=2, rule=rule, places=1024).predict(words.words, words.offsets)
     settings = SyntheticSettings(
         rules=("csp", "b-wm", "mira", "csp:ada"), betas=(1.0,), setups=(1,), datasets=1, sizes=(9, 5, 5), epochs=2
     )

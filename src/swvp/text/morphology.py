@@ -78,6 +78,7 @@ class MorphologicalTagger:
         dev: Treebank | None = None,
         random_state: Any = 0,
         epochs: int = EPOCHS,
+        rule: str = RULE,
         places: int = PLACES,
     ) -> Self:
         """Train on a treebank.
@@ -90,6 +91,8 @@ class MorphologicalTagger:
             Not used: the number of epochs is fixed.
         random_state : seed
         epochs : int
+        rule : str
+            The update rule; its options are the defaults of `swvp.rules`, those of RULE were chosen on dev sets.
         places : int
             The hash size: the number of weights of words, a power of 2.
 
@@ -109,13 +112,13 @@ class MorphologicalTagger:
         tagger = cls(analyses, encoder, np.zeros(0), places)
         problem = tagger._problem(attributes, starts, treebank.offsets, *training_candidates(analyses, forms, gold))
         model = new_candidate_model(problem)
-        rule = as_rule(RULE, C=LEARNING_RATE)
+        update_rule = as_rule(rule, C=LEARNING_RATE) if rule == RULE else as_rule(rule)
         sentences = len(treebank.offsets) - 1
         done = 0
         for epoch in run_epochs(
             problem,
             model,
-            rule,
+            update_rule,
             examples=sentences,
             epochs=epochs,
             random_state=generator(random_state),

@@ -71,8 +71,8 @@ class Pipeline:
         Parameters
         ----------
         train : str, Path or Treebank
-            A file in CoNLL-U, or the folder of a treebank of Universal Dependencies, with files *-ud-train.conllu and
-            *-ud-dev.conllu.
+            A file in CoNLL-U, or the folder of a treebank of Universal Dependencies, with files ``*-ud-train.conllu``
+            and ``*-ud-dev.conllu``.
         dev : str, Path or Treebank, optional
             A dev set, by which the number of epochs is chosen, and on which all stages are scored.
         stages : sequence of str
