@@ -268,10 +268,13 @@ def values(feats: str, names: tuple[str, ...]) -> str:
 GROUPINGS = (
     lambda upos, xpos, feats: (upos, xpos, feats),
     lambda upos, xpos, feats: upos,
-    lambda upos, xpos, feats: (upos, values(feats, ("Case",))),
     lambda upos, xpos, feats: values(feats, AGREEING),
+    lambda upos, xpos, feats: (upos, values(feats, AGREEING)),
+    lambda upos, xpos, feats: (upos, values(feats, ("Case",))),
+    lambda upos, xpos, feats: (upos, values(feats, ("Gender",))),
+    lambda upos, xpos, feats: (upos, values(feats, ("Number",))),
 )
-"""By what neighbours are grouped: the whole label, the part of speech, with the case, and what agrees."""
+"""By what neighbours are grouped: the whole label, the part of speech, and what agrees, together and one by one."""
 
 
 def grouped(kinds: list[Any]) -> list[int]:
