@@ -94,7 +94,7 @@ def train_pipeline(
         if dev_trees is not None:
             dev_trees = with_columns(dev_trees, pipeline.complete(dev_trees))
         parser = train_trees(session, predicted, dev_trees, order=order, random_state=random_state)
-        pipeline.parts["trees"] = TreeStage(parser)
+        pipeline.parts["trees"] = TreeStage.reduced(parser)
     if dev_set is not None:
         scores = scores_of(pipeline, dev_set)
         pipeline.training["dev"] = {name: round(score, 6) for name, score in scores.items()}
