@@ -62,8 +62,8 @@ class Dictionary(Stage):
     def train(cls, table):
         return cls({"du": ["de", "le"], "cannot": ["can", "not"]})
 
-    def expand(self, form):
-        return tuple(self.known[form]) if form in self.known else None
+    def expand_all(self, forms, sentence_offsets):
+        return [tuple(self.known[form]) if form in self.known else None for form in forms]
 
 
 class RememberedTags(Stage):

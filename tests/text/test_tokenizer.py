@@ -6,7 +6,6 @@ import pytest
 from swvp.errors import InputError
 from swvp.io.model_files import Memory
 from swvp.io.table import table_of
-from swvp.text.multiword import Expander
 from swvp.text.tokenizer import WINDOW, Tokenizer, paragraphs
 from swvp.text.treebank_text import raw_text
 
@@ -120,38 +119,3 @@ def test_contents_that_do_not_fit_are_refused(tokenizer, field, value):
 def test_a_column_file_is_refused():
     with pytest.raises(InputError, match="learns from CoNLL-U"):
         Tokenizer.train(table_of("a.txt", b"Ann B-PER\n"))
-
-
-def ranges():
-    text = ""
-    for form, words in (("della", ("di", "la")), ("nel", ("in", "il")), ("dirlo", ("dire", "lo")), ("a", ("a",))):
-        text += f"# text = {form}\n"
-        if len(words) > 1:
-            text += line("1-2", form)
-        text += "".join(line(k, word) for k, word in enumerate(words, 1)) + "\n"
-    for stem in ("far", "dar", "star"):
-        text += line("1-2", stem + "glielo") + line(1, stem + "e") + line(2, "glielo") + "\n"
-    return table_of("made.conllu", text.encode())
-
-
-def test_known_multiword_tokens_are_expanded_in_the_case_of_the_token():
-    expander = Expander.train(ranges())
-    assert expander.expand("della") == ("di", "la")
-    assert expander.expand("Della") == ("Di", "la")
-    assert expander.expand("NEL") == ("IN", "IL")
-    assert expander.expand("a") is None
-    assert expander.expand("casa") is None
-
-
-def test_an_ending_that_is_always_expanded_alike_is_a_rule():
-    expander = Expander.train(ranges())
-    assert expander.expand("parlarglielo") == ("parlare", "glielo")
-    meta, arrays = expander.contents()
-    assert Expander.from_contents(meta, arrays, Memory()).expand("parlarglielo") == ("parlare", "glielo")
-
-
-@pytest.mark.parametrize("change", [{"words": []}, {"replaced": [99]}, {"pieces": [[]]}, {"forms": [1]}])
-def test_expansions_that_do_not_fit_are_refused(change):
-    meta, arrays = Expander.train(ranges()).contents()
-    with pytest.raises((InputError, ValueError)):
-        Expander.from_contents(meta | change, arrays, Memory())

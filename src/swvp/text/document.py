@@ -475,16 +475,15 @@ def words_of(
     number: int = 1,
     continued: bool = False,
 ) -> Document:
-    """Return the document of a text that is divided into tokens; `expand` returns the words of a form, or None."""
+    """Return the document of a text that is divided into tokens; `expand` is as `Expander.expand_all`."""
     starts, ends, sentence_offsets = segmentation
     forms = [form_of(text[a:b]) for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
     counts = np.ones(len(forms), np.int64)
     if expand is not None:
-        expansions = {form: expand(form) for form in dict.fromkeys(forms)}
-        expansions = {form: words for form, words in expansions.items() if words is not None and len(words) > 1}
-        counts = np.array([len(expansions[form]) if form in expansions else 1 for form in forms], np.int64)
-        if expansions:
-            forms = list(itertools.chain.from_iterable(expansions.get(form, (form,)) for form in forms))
+        expansions = expand(forms, sentence_offsets.tolist())
+        words = [(form,) if expansion is None else expansion for form, expansion in zip(forms, expansions, strict=True)]
+        counts = np.array([len(each) for each in words], np.int64)
+        forms = list(itertools.chain.from_iterable(words))
     first_words = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     nothing = Column([EMPTY] if forms else [], np.zeros(len(forms), np.int32))
     treebank = Treebank(column_of(forms), nothing, nothing, nothing, nothing, first_words[sentence_offsets])

@@ -215,7 +215,7 @@ class Pipeline:
         -------
         Document
         """
-        expand = self.parts["multiword"].expand if "multiword" in self.parts else None
+        expand = self.parts["multiword"].expand_all if "multiword" in self.parts else None
         document = words_of(text, segmentation, expand, begin=begin, number=number, continued=continued)
         return replace(document, treebank=self.complete(document.treebank))
 
