@@ -73,7 +73,7 @@ def test_an_empty_text_gives_nothing(model, fine):
         (["predict", "model", "text"], "use swvp parse"),
         (["inspect", "model", "--top", "3"], "a pipeline"),
         (["train", "pipeline", "train.conllu", "-m", "m", "--stages", "trees,words"], "words"),
-        (["train", "pipeline", "train.conllu", "-m", "m", "--order", "3"], "order must be 1 or 2"),
+        (["train", "pipeline", "train.conllu", "-m", "m", "--order", "3"], "order must be 1 (arcs) or 2"),
         (["train", "pipeline", "train.conllu", "-m", "m", "--folds", "0"], "folds must be at least 1"),
         (["train", "pipeline", ".", "-m", "m"], "no file *-ud-train.conllu"),
     ],

@@ -21,13 +21,18 @@ RUN = ["--epochs", EPOCHS, "--checkpoint", "0", "--log", "log", "--model", "mode
 COMMANDS = {
     "tagger": ["train", "tagger", "train.txt", "--dev", "dev.txt", *RUN],
     "parser": ["train", "parser", "train.conllu", "--dev", "dev.conllu", "--hashed", "1024", *RUN],
+    "pipeline": ["train", "pipeline", "train.conllu", "--dev", "dev.conllu", "--checkpoint", "0", "--model", "model"],
 }
-FILES = {"tagger": ["dev.txt", "train.txt"], "parser": ["dev.conllu", "train.conllu"]}
+FILES = {
+    "tagger": ["dev.txt", "train.txt"],
+    "parser": ["dev.conllu", "train.conllu"],
+    "pipeline": ["dev.conllu", "train.conllu"],
+}
 MOST_KILLS = 5
 
 
 def new(folder: Path) -> Callable[[np.random.Generator], str | None]:
-    """Return rounds that kill the training of a tagger or of a parser."""
+    """Return rounds that kill the training of a tagger, a parser or a pipeline."""
     rng = np.random.default_rng(0)
     for name, sentences in (("train", 12), ("dev", 6)):
         (folder / f"{name}.txt").write_text("".join(random_columns(rng) for _ in range(sentences)))

@@ -85,6 +85,10 @@ class RememberedTags(Stage):
 class RememberedLemmas(Stage):
     """Each word has the lemma of its first occurrence."""
 
+    def __init__(self, known):
+        super().__init__(known)
+        self.lexicon = {}
+
     @classmethod
     def train(cls, treebank, *, dev=None, random_state=0):
         known = {}

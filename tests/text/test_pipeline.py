@@ -5,14 +5,15 @@ import json
 import numpy as np
 import pytest
 
+from helpers.garden import joined
 from helpers.text_stages import FAKES, treebank_text
 from swvp import Document, InputError, Pipeline
 from swvp.io.container import read_container, write_container
 from swvp.io.treebank import Treebank
 from swvp.text.files import analyse_file
-from swvp.text.gold import document_of, unescaped
+from swvp.text.gold import document_of
+from swvp.text.jackknife import folds_of
 from swvp.text.stages import KIND, PARTS, chosen_stages
-from swvp.text.train import folds_of
 
 TEXT = "  le roi du chat dort.\tle chien\n\n\nle chat du roi mange.  \r\nle du\u00a0roi dort\n"
 
@@ -49,25 +50,6 @@ def test_a_text_gets_tokens_words_tags_lemmas_and_trees(pipeline):
 def test_offsets_of_tokens_are_those_of_the_text(pipeline):
     document = pipeline(TEXT)
     assert all(TEXT[token.start : token.end] == token.text for token in document.tokens)
-
-
-def joined(conllu):
-    """The text that a file in CoNLL-U holds."""
-    text, covered = "", 0
-    for line in conllu.split("\n"):
-        fields = line.split("\t")
-        if len(fields) < 10:
-            covered = 0
-            continue
-        first, _, last = fields[0].partition("-")
-        if int(first) <= covered:
-            continue
-        covered = int(last or 0)
-        misc = dict(note.split("=", 1) for note in fields[9].split("|") if "=" in note)
-        text += unescaped(misc.get("SpacesBefore", ""))
-        text += unescaped(misc["SpacesInToken"]) if "SpacesInToken" in misc else fields[1]
-        text += "" if misc.get("SpaceAfter") == "No" else unescaped(misc.get("SpacesAfter", r"\s"))
-    return text
 
 
 @pytest.mark.parametrize("text", [TEXT, "le roi.", "\ufeffle roi | \\ du.le chat\\n .\n", "a\n\nb\n\n"])

@@ -31,7 +31,8 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-train.app.command(epilog=train_pipeline.EXAMPLES, cls=Command)(train_pipeline.pipeline)
+for command, examples in train_pipeline.COMMANDS:
+    train.app.command(epilog=examples, cls=Command)(command)
 app.add_typer(train.app, name="train")
 app.command(epilog=parse.EXAMPLES, cls=Command)(parse.parse)
 app.command(epilog=predict.EXAMPLES, cls=Command)(predict.predict)

@@ -1,16 +1,22 @@
-"""The command `swvp train pipeline`: a treebank in, one model file from raw text to trees out."""
+"""The commands `swvp train pipeline`, `tokenizer`, `lemmatizer`: a treebank in, a model for `swvp parse` out."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swvp.cli.options import MAX_BYTES, Encoding, MaxBytes
+from swvp.cli.options import MAX_BYTES, Encoding, MaxBytes, takes_options
 from swvp.cli.train import exit_when_stopped
 
-__all__ = ["EXAMPLES", "pipeline"]
+if TYPE_CHECKING:
+    from swvp.training.session import Session
+
+__all__ = ["COMMANDS", "lemmatizer", "pipeline", "tokenizer"]
 
 EXAMPLES = """
 A treebank is a file in CoNLL-U, or a folder with files *-ud-train.conllu and
@@ -23,54 +29,164 @@ Examples:
   swvp train pipeline train.conllu --dev dev.conllu --order 2 -m better.swvp
 
   swvp train pipeline train.conllu --stages tokens,tags -m tagger.swvp
+
+  swvp train pipeline train.conllu --lexicon lemmas.tsv -m mine.swvp
+"""
+
+TOKENIZER_EXAMPLES = """
+The model is a pipeline with the stage tokens only.
+
+Examples:
+
+  swvp train tokenizer UD_Greek-GDT --model tokens.swvp
+
+  swvp parse tokens.swvp article.txt --output horizontal
+"""
+
+LEMMATIZER_EXAMPLES = """
+The model is a pipeline with the stage lemmas only. It reads words with their
+tags: --input conllu.
+
+Examples:
+
+  swvp train lemmatizer UD_Greek-GDT --model lemmas.swvp
+
+  swvp parse lemmas.swvp --input conllu tagged.conllu
 """
 
 
-def pipeline(
-    train: Annotated[str, typer.Argument(metavar="TRAIN", help="Training file, or the folder of a treebank.")],
-    model: Annotated[Path, typer.Option("--model", "-m", help="Model file to write.")],
+@dataclass(kw_only=True)
+class StageOptions:
+    """The files and the course of any training of stages."""
+
+    train: Annotated[str, typer.Argument(metavar="TRAIN", help="Training file, or the folder of a treebank.")]
+    model: Annotated[Path, typer.Option("--model", "-m", help="Model file to write.")]
     dev: Annotated[
         str | None,
         typer.Option(help="Dev set, to choose epochs and to score all stages.", show_default="in the folder"),
-    ] = None,
-    stages: Annotated[str, typer.Option(help="Stages to train.")] = "tokens,tags,lemmas,trees",
-    order: Annotated[int, typer.Option(help="Parser: 1: features of arcs; 2: also of siblings and grandparents.")] = 1,
+    ] = None
+    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed for the order of sentences.")] = 0
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs", "-j", help="Number of threads; the model does not depend on it.", show_default="all cores"
+        ),
+    ] = None
+    encoding: Encoding = "utf-8"
+    max_bytes: MaxBytes = MAX_BYTES
+    fresh: Annotated[bool, typer.Option("--fresh", help="Start again; ignore checkpoints.")] = False
+
+
+@dataclass(kw_only=True)
+class LemmaOptions(StageOptions):
+    """Also a dictionary of lemmas."""
+
+    lexicon: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Dictionary of lemmas that goes before the model: lines of form, UPOS (optional) and lemma, between "
+            "tabs.",
+        ),
+    ] = None
+
+
+@dataclass(kw_only=True)
+class PipelineOptions(LemmaOptions):
+    """The options of `swvp train pipeline`."""
+
+    stages: Annotated[str, typer.Option(help="Stages to train.")] = "tokens,tags,lemmas,trees"
+    order: Annotated[int, typer.Option(help="Parser: 1: features of arcs; 2: also of siblings and grandparents.")] = 1
     folds: Annotated[
         int,
         typer.Option(
             help="The parser learns from tags and lemmas that are predicted in this number of folds; 1: gold ones."
         ),
-    ] = 5,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed for the order of sentences.")] = 0,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", help="Number of threads.", show_default="all cores")
-    ] = None,
-    encoding: Encoding = "utf-8",
-    max_bytes: MaxBytes = MAX_BYTES,
-    checkpoint: Annotated[float, typer.Option(help="Seconds between checkpoints of the parser.")] = 10.0,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Start again; ignore checkpoints.")] = False,
-) -> None:
+    ] = 5
+    checkpoint: Annotated[float, typer.Option(help="Seconds between checkpoints of the parser.")] = 10.0
+
+
+@takes_options
+def pipeline(given: PipelineOptions) -> None:
     """Train all stages from raw text to trees: tokens, tags, lemmas, parser.
 
     Prints each stage with its scores on the dev set.
+
+    Ctrl-C stops; the same command resumes after the last stage or epoch.
     """
+    train_stages(
+        given,
+        {"trees": {"order": given.order}},
+        stages=given.stages,
+        folds=given.folds,
+        lexicon=given.lexicon,
+        checkpoint=given.checkpoint,
+    )
+
+
+@takes_options
+def tokenizer(given: StageOptions) -> None:
+    """Train a tokenizer, which finds sentences, tokens and multiword tokens.
+
+    Learns from SpaceAfter=No in the column MISC of a treebank.
+    """
+    train_stages(given, {}, stages="tokens")
+
+
+@takes_options
+def lemmatizer(given: LemmaOptions) -> None:
+    """Train a lemmatizer of words with tags.
+
+    Prints its accuracy on the dev set.
+    """
+    train_stages(given, {}, stages="lemmas", lexicon=given.lexicon)
+
+
+COMMANDS = ((pipeline, EXAMPLES), (tokenizer, TOKENIZER_EXAMPLES), (lemmatizer, LEMMATIZER_EXAMPLES))
+"""The commands, with what their help ends with."""
+
+
+def train_stages(
+    given: StageOptions, settings: Mapping[str, Mapping[str, Any]], *, checkpoint: float = 10.0, **options: Any
+) -> None:
+    """Train a pipeline with these options and settings of its stages, and write it."""
     from swvp.cli.progress import TrainingOutput
     from swvp.text.train import train_pipeline
     from swvp.training.session import Run
 
-    run = Run(train=train, model=model, dev=dev, encoding=encoding, checkpoint=checkpoint, fresh=fresh, jobs=jobs)
+    run = Run(
+        train=given.train,
+        model=given.model,
+        dev=given.dev,
+        encoding=given.encoding,
+        checkpoint=checkpoint,
+        fresh=given.fresh,
+        jobs=given.jobs,
+    )
     run.check(patience=None)
-    with exit_when_stopped(), run.session([TrainingOutput()]) as session:
+    with exit_when_stopped(), run.session([TrainingOutput()]) as session, stopped_between_epochs(session):
         trained = train_pipeline(
             session,
-            train,
-            dev,
-            stages=stages,
-            order=order,
-            folds=folds,
-            random_state=seed,
+            given.train,
+            given.dev,
+            settings=settings,
+            random_state=given.seed,
             n_jobs=run.threads,
-            encoding=encoding,
-            note=session.note,
+            encoding=given.encoding,
+            **options,
         )
-        session.save(trained, model, f"stages {', '.join(trained.stages)}")
+        session.save(trained, given.model, f"stages {', '.join(trained.stages)}")
+
+
+@contextmanager
+def stopped_between_epochs(session: Session) -> Iterator[None]:
+    """Stop in one line at Ctrl-C in a stage whose epochs have no checkpoints."""
+    from swvp.training.training import Stopped
+
+    try:
+        yield
+    except Stopped:
+        raise
+    except KeyboardInterrupt:
+        session.note("stopped; run the same command again to resume after the last finished stage")
+        raise Stopped from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -11,11 +11,12 @@ from swvp.errors import InputError
 from swvp.io.treebank import Treebank
 from swvp.pipeline import in_order
 from swvp.text.document import Document, words_of
+from swvp.text.lexicon import Lexicon, read_lexicon
 from swvp.text.segmentation import Segmentation
-from swvp.text.stages import STAGES, load_parts, save_parts
+from swvp.text.stages import STAGES, chosen_stages, load_parts, save_parts
 from swvp.training.options import available_cores
 
-__all__ = ["Pipeline"]
+__all__ = ["Pipeline", "missing_tags"]
 
 
 class Pipeline:
@@ -28,7 +29,7 @@ class Pipeline:
     parts : dict
         The trained parts by their names in `swvp.text.stages.PARTS`.
     training : dict, optional
-        What is known about the training: the stages left out, and the scores on the dev set.
+        What is known about the training: the stages left out, whether there were tags, the scores on the dev set.
 
     See Also
     --------
@@ -56,11 +57,17 @@ class Pipeline:
         dev: str | Path | Treebank | None = None,
         *,
         stages: str | Sequence[str] = STAGES,
+        tokens: Mapping[str, Any] | None = None,
+        tags: Mapping[str, Any] | None = None,
+        lemmas: Mapping[str, Any] | None = None,
+        parser: Mapping[str, Any] | None = None,
         order: int = 1,
+        lexicon: str | Path | None = None,
         folds: int = 5,
         random_state: int = 0,
         n_jobs: int | None = None,
         encoding: str = "utf-8",
+        checkpoint: str | Path | None = None,
         watch: Callable[[str], object] | None = None,
     ) -> Pipeline:
         """Train the stages of a pipeline, one after the other.
@@ -77,8 +84,16 @@ class Pipeline:
             A dev set, by which the number of epochs is chosen, and on which all stages are scored.
         stages : sequence of str
             Some of tokens, tags, lemmas, trees. A stage for which the treebank has no data is left out.
+        tokens, tags, lemmas : dict, optional
+            Options of a stage, such as `tags={"epochs": 5}`: the number of epochs, and of tags and lemmas the hash size
+            `places`.
+        parser : dict, optional
+            Options of `swvp.DependencyParser`, such as `{"epochs": 20, "batch_size": 32}`.
         order : int
             The order of the parser, 1 or 2.
+        lexicon : str or Path, optional
+            A dictionary of lemmas, which goes before the lemmatizer: lines of form, UPOS (may be left out) and lemma,
+            between tabs.
         folds : int
             The number of folds; 1: the parser learns from gold tags and lemmas.
         random_state : int
@@ -87,6 +102,9 @@ class Pipeline:
             The number of threads; all cores by default. The model does not depend on it.
         encoding : str
             The encoding of the files.
+        checkpoint : str or Path, optional
+            Where an interrupted training is saved, as of `swvp.DependencyParser.fit`: for p.checkpoint the stages are
+            in p.tokens.checkpoint and so on. The same call resumes; finished stages are not trained again.
         watch : callable, optional
             Called with a line of text after each stage.
 
@@ -95,21 +113,29 @@ class Pipeline:
         Pipeline
         """
         from swvp.text.train import train_pipeline
+        from swvp.training.observer import NoteCallback
         from swvp.training.session import Session
 
-        with Session() as session:
-            return train_pipeline(
+        with Session(checkpoint, observers=[] if watch is None else [NoteCallback(watch)]) as session:
+            pipeline = train_pipeline(
                 session,
                 train,
                 dev,
                 stages=stages,
-                order=order,
+                settings={
+                    "tokens": tokens,
+                    "tags": tags,
+                    "lemmas": lemmas,
+                    "trees": {"order": order, **(parser or {})},
+                },
                 folds=folds,
                 random_state=random_state,
                 n_jobs=available_cores() if n_jobs is None else n_jobs,
                 encoding=encoding,
-                note=(lambda text: None) if watch is None else watch,
+                lexicon=lexicon,
             )
+            session.remove_checkpoints()
+            return pipeline
 
     def save(self, path: str | Path) -> None:
         """Write all stages to one file, completely or not at all.
@@ -133,6 +159,40 @@ class Pipeline:
         Pipeline
         """
         return cls(*load_parts(Path(path)))
+
+    def only(self, stages: str | Sequence[str]) -> Pipeline:
+        """Return a pipeline with some of the stages.
+
+        Parameters
+        ----------
+        stages : sequence of str
+            Some of `stages`, also as one text with commas between them.
+
+        Returns
+        -------
+        Pipeline
+        """
+        wanted = chosen_stages(stages)
+        for stage in wanted:
+            if stage not in self.parts:
+                raise InputError(f"the pipeline has no stage {stage}, it has {', '.join(self.stages)}")
+        kept = {*wanted, *(["multiword"] if "tokens" in wanted else [])}
+        return Pipeline({name: part for name, part in self.parts.items() if name in kept}, self.training)
+
+    def add_lexicon(self, lexicon: str | Path | Lexicon) -> None:
+        """Let a dictionary of lemmas go before the lemmatizer, and before what is in its dictionary already.
+
+        Parameters
+        ----------
+        lexicon : str, Path or dict
+            A file with lines of form, UPOS (may be left out) and lemma, between tabs; or the lemma of each
+            (form, UPOS), UPOS "" for any.
+        """
+        if "lemmas" not in self.parts:
+            raise InputError(f"a dictionary of lemmas, but the pipeline has no stage lemmas: {', '.join(self.stages)}")
+        entries = lexicon if isinstance(lexicon, dict) else read_lexicon(lexicon)
+        lemmatizer = self.parts["lemmas"]
+        lemmatizer.lexicon = lemmatizer.lexicon | entries
 
     # ------------------------------------------------------------ prediction
 
@@ -241,3 +301,11 @@ class Pipeline:
         if "trees" in self.parts:
             treebank = treebank.with_trees(*self.parts["trees"].predict(treebank))
         return treebank
+
+
+def missing_tags(pipeline: Pipeline, *, has_tags: bool) -> str | None:
+    """Return which stages need tags that neither the pipeline predicts nor the input has; None if there are none."""
+    wanting = [stage for stage in ("lemmas", "trees") if stage in pipeline.parts]
+    if has_tags or "tags" in pipeline.parts or not wanting or not pipeline.training.get("with tags"):
+        return None
+    return f"{' and '.join(wanting)} were learnt with tags (UPOS), which the pipeline does not predict"

@@ -73,17 +73,18 @@ class TreeStage:
 
         On dev sets this changes UAS and LAS by less than 0.1, up or down, and halves the file.
         """
-        weights = parser.coef_
-        sizes = np.abs(weights[weights != 0])
-        if len(sizes):
-            weights[np.abs(weights) < np.median(sizes)] = 0.0
-        parts = [weights]
-        if parser.model_.pruner is not None:
-            parts.append(parser.model_.pruner.w)
-        if parser.labeller_ is not None:
-            parts += parser.labeller_.weights.values()
-        for part in parts:
-            part[...] = part.astype(np.float32)
+        for each in (parser, *parser.others_):
+            weights = each.coef_
+            sizes = np.abs(weights[weights != 0])
+            if len(sizes):
+                weights[np.abs(weights) < np.median(sizes)] = 0.0
+            parts = [weights]
+            if each.model_.pruner is not None:
+                parts.append(each.model_.pruner.w)
+            if each.labeller_ is not None:
+                parts += each.labeller_.weights.values()
+            for part in parts:
+                part[...] = part.astype(np.float32)
         return cls(parser)
 
     def predict(self, treebank: Treebank) -> tuple[Heads, Column | None]:
@@ -141,6 +142,12 @@ FORMAT = Format(KIND, 1, array_names)
 
 def save_parts(path: Path, parts: Mapping[str, Any], training: Mapping[str, Any]) -> None:
     """Write the parts of a pipeline as one file, completely or not at all."""
+    meta, arrays = described_parts(parts)
+    save_model(path, FORMAT, {"swvp": __version__, "training": dict(training), **meta}, arrays)
+
+
+def described_parts(parts: Mapping[str, Any]) -> tuple[dict[str, Any], Arrays]:
+    """Return the descriptions of parts for a file, and their arrays by their names in it."""
     described: dict[str, Any] = {}
     arrays: Arrays = {}
     recipes: dict[str, list[str]] = {}
@@ -151,13 +158,26 @@ def save_parts(path: Path, parts: Mapping[str, Any], training: Mapping[str, Any]
                 arrays[in_file(part, name)], recipe = compact(array)
                 if recipe is not None:
                     recipes[in_file(part, name)] = recipe
-    meta = {"swvp": __version__, "training": dict(training), "compact": recipes, "parts": described}
-    save_model(path, FORMAT, meta, arrays)
+    return {"compact": recipes, "parts": described}, arrays
+
+
+def rebuilt_parts(contents: Contents, memory: Memory) -> dict[str, Any]:
+    """Return the parts of a file; raise InputError if they do not fit together."""
+    parts = {}
+    recipes = contents.meta["compact"]
+    require(isinstance(recipes, dict), "types of arrays")
+    for part, described in parts_in(contents.meta).items():
+        kind = class_of(part)
+        names = {name: in_file(part, name) for name in kind.array_names(described)}
+        own = {name: restored(contents.arrays[key], recipes.get(key)) for name, key in names.items()}
+        parts[part] = kind.from_contents(described, own, memory)
+    return parts
 
 
 def check_training(training: Any) -> None:
     """Raise InputError unless the description of a training is what `swvp inspect` can show."""
-    require(isinstance(training, dict) and set(training) <= {"left out", "dev"}, "training")
+    require(isinstance(training, dict) and set(training) <= {"left out", "with tags", "dev"}, "training")
+    require(type(training.get("with tags", False)) is bool, "training")
     left_out, scores = training.get("left out", {}), training.get("dev", {})
     require(isinstance(left_out, dict) and all(isinstance(reason, str) for reason in left_out.values()), "training")
     require(isinstance(scores, dict) and all(type(score) in (int, float) for score in scores.values()), "scores")
@@ -167,14 +187,7 @@ def load_parts(path: Path) -> Loaded:
     """Read the parts of a pipeline; raise InputError if the file is damaged or its parts do not fit together."""
 
     def rebuild(contents: Contents, memory: Memory) -> Loaded:
-        parts = {}
-        recipes = contents.meta["compact"]
-        require(isinstance(recipes, dict), "types of arrays")
-        for part, described in parts_in(contents.meta).items():
-            kind = class_of(part)
-            names = {name: in_file(part, name) for name in kind.array_names(described)}
-            own = {name: restored(contents.arrays[key], recipes.get(key)) for name, key in names.items()}
-            parts[part] = kind.from_contents(described, own, memory)
+        parts = rebuilt_parts(contents, memory)
         training = contents.meta["training"]
         check_training(training)
         return Loaded(parts, training)

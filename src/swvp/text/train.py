@@ -1,37 +1,38 @@
 """Training a pipeline: its stages one after the other, the parser on tags and lemmas as they will be predicted.
 
-Jackknifing: the treebank is divided into folds. The tags and lemmas of each fold are predicted by stages trained on the
-other folds, so that the parser sees as many wrong ones as it will see later.
+A stage that is trained is stored beside the model file until the model is complete, so that an interrupted training
+resumes after it.
 """
 
 from __future__ import annotations
 
+import inspect
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from swvp.errors import InputError
+from swvp.errors import InputError, unknown_name
 from swvp.evaluation.raw_text import evaluate_raw
 from swvp.io.table import Column, read_table
-from swvp.io.tree_checks import EMPTY, column_of
+from swvp.io.tree_checks import EMPTY
 from swvp.io.treebank import HEAD, WITHOUT_HEADS, Treebank, treebank_of_table
-from swvp.parsing.parser import Parser
+from swvp.parsing.parser import Parser, stage_of
 from swvp.text.document import strings_of
 from swvp.text.gold import document_of, files_of_folder
+from swvp.text.jackknife import columns_of, folds_of, in_threads, merged, predicted_fold, with_columns
+from swvp.text.lexicon import read_lexicon
+from swvp.text.part_checkpoints import PartCheckpoints, digest_of
 from swvp.text.pipeline import Pipeline
-from swvp.text.stages import TreeStage, chosen_stages, class_of
+from swvp.text.stages import STAGES, TreeStage, chosen_stages, class_of
+from swvp.text.treebank_text import surface_sentences
 from swvp.training.session import Session
-from swvp.types import Ints
 
-__all__ = ["folds_of", "jackknifed", "read_treebanks", "scores_of", "train_pipeline"]
+__all__ = ["read_treebanks", "scores_of", "train_pipeline"]
 
-BLOCK = 10
-"""Neighbouring sentences that are in the same fold: they often have the same words."""
+FEW_WITHOUT_SPACE = 0.001
+"""With a smaller share of tokens that no blank follows, a treebank does not tell how text is written."""
 
 NEEDED = {
     **{name: {"tokens"} for name in ("Tokens", "Sentences", "Words")},
@@ -43,38 +44,41 @@ NEEDED = {
 }
 """The parts without which a measure says nothing about a pipeline."""
 
-Note = Callable[[str], object]
+Note = Callable[[str | None], object]
 
 
 class Options(NamedTuple):
-    """What all stages need to know."""
+    """What all stages need to know; `settings` are the options of each stage."""
 
     random_state: int
     folds: int
     n_jobs: int
+    settings: Mapping[str, Mapping[str, Any]]
 
 
 def train_pipeline(
     session: Session,
     train: str | Path | Treebank,
-    dev: str | Path | Treebank | None,
+    dev: str | Path | Treebank | None = None,
     *,
-    stages: str | Sequence[str],
-    order: int,
-    folds: int,
-    random_state: int,
-    n_jobs: int,
-    encoding: str,
-    note: Note,
+    stages: str | Sequence[str] = STAGES,
+    settings: Mapping[str, Mapping[str, Any] | None],
+    folds: int = 5,
+    random_state: int = 0,
+    n_jobs: int = 1,
+    encoding: str = "utf-8",
+    lexicon: str | Path | None = None,
 ) -> Pipeline:
     """Train a pipeline; the parameters are those of `Pipeline.train`, the session is that of the parser."""
     wanted = chosen_stages(stages)
-    if order not in (1, 2):
-        raise InputError(f"order must be 1 or 2, not {order!r}")
-    if folds < 1:
-        raise InputError(f"folds must be at least 1, not {folds}")
-    if n_jobs < 1:
-        raise InputError(f"n_jobs must be at least 1, not {n_jobs}")
+    for name, value in (("folds", folds), ("n_jobs", n_jobs)):
+        if value < 1:
+            raise InputError(f"{name} must be at least 1, not {value}")
+    checked = {stage: checked_settings(stage, settings.get(stage) or {}) for stage in STAGES}
+    parser = Parser(**{"random_state": random_state, **checked["trees"]})
+    parser.check()
+    entries = None if lexicon is None else read_lexicon(lexicon)
+    note = session.note
     treebank, dev_set = read_treebanks(train, dev, encoding)
     left_out = {stage: reason for stage in wanted if (reason := why_not(stage, treebank))}
     for stage, reason in left_out.items():
@@ -82,25 +86,41 @@ def train_pipeline(
     wanted = tuple(stage for stage in wanted if stage not in left_out)
     if not wanted:
         raise InputError(f"{treebank.name}: no stage can be trained on it")
-    options = Options(random_state, min(folds, treebank.number_of_sentences), n_jobs)
+    if entries is not None and "lemmas" not in wanted:
+        raise InputError(f"{lexicon}: a dictionary of lemmas, but the pipeline has no stage lemmas")
+    options = Options(random_state, min(folds, treebank.number_of_sentences), n_jobs, checked)
     note(f"training: {treebank.number_of_sentences:,} sentences, {treebank.tokens:,} words")
-    pipeline = Pipeline({}, {"left out": left_out})
-    if "tokens" in wanted:
-        train_tokens(pipeline, treebank, dev_set, options, note)
-    needs_folds = "trees" in wanted and options.folds > 1
-    predicted = train_columns(pipeline, wanted, treebank, dev_set, options, note, needs_folds=needs_folds)
+    checkpoints = PartCheckpoints(session, digest_of(treebank, dev_set))
+    checkpoints.claim([*STAGES, "labels", *(f"fold-{number + 1}" for number in range(options.folds))])
+    pipeline = Pipeline({}, {"left out": left_out, "with tags": why_not("tags", treebank) is None})
+    trainer = Trainer(pipeline, treebank, dev_set, options, checkpoints, note)
+    for stage in wanted:
+        if stage != "trees":
+            trainer.train_stage(stage)
     if "trees" in wanted:
+        predicted = trainer.predicted_columns()
         dev_trees = dev_set if dev_set is not None and dev_set.heads is not None else None
         if dev_trees is not None:
-            dev_trees = with_columns(dev_trees, pipeline.complete(dev_trees))
-        parser = train_trees(session, predicted, dev_trees, order=order, random_state=random_state)
+            dev_trees = with_columns(dev_trees, columns_of(pipeline.complete(dev_trees)))
+        train_trees(session, parser, predicted, dev_trees, n_jobs)
         pipeline.parts["trees"] = TreeStage.reduced(parser)
-    if dev_set is not None:
-        scores = scores_of(pipeline, dev_set)
-        pipeline.training["dev"] = {name: round(score, 6) for name, score in scores.items()}
-        text = "of its raw text" if "tokens" in pipeline.parts else "with gold tokens"
-        note(f"dev, {text}: " + ", ".join(f"{name} {100 * score:.2f}" for name, score in scores.items()))
+    if entries is not None:
+        pipeline.parts["lemmas"].lexicon = entries
+    trainer.score()
     return pipeline
+
+
+def checked_settings(stage: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a stage; raise InputError for unknown ones."""
+    if stage == "trees":
+        known = set(inspect.signature(Parser).parameters)
+    else:
+        parameters = inspect.signature(class_of(stage).train).parameters.values()
+        known = {each.name for each in parameters if each.kind is each.KEYWORD_ONLY} - {"dev", "random_state"}
+    for name in given:
+        if name not in known:
+            raise unknown_name(f"option of {stage}", name, sorted(known))
+    return dict(given)
 
 
 # ---------------------------------------------------------------- data
@@ -144,116 +164,130 @@ def why_not(stage: str, treebank: Treebank) -> str | None:
 # ---------------------------------------------------------------- stages
 
 
-def train_tokens(pipeline: Pipeline, treebank: Treebank, dev: Treebank | None, options: Options, note: Note) -> None:
-    """Train the tokeniser and learn the multiword tokens."""
-    begin = time.monotonic()
-    dev_table = None if dev is None else dev.table
-    pipeline.parts["tokens"] = class_of("tokens").train(
-        treebank.table, dev=dev_table, random_state=options.random_state
-    )
-    pipeline.parts["multiword"] = class_of("multiword").train(treebank.table)
-    scores = ""
-    if dev is not None and dev.table is not None:
-        measured = scores_of(Pipeline(pipeline.parts), dev)
-        scores = text_of_scores({name: measured[name] for name in ("Tokens", "Sentences", "Words")})
-    note(f"tokens: {seconds_since(begin)}{scores}")
+class Trainer:
+    """Trains the stages of one pipeline before the parser, and scores it."""
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        treebank: Treebank,
+        dev: Treebank | None,
+        options: Options,
+        checkpoints: PartCheckpoints,
+        note: Note,
+    ):
+        self.pipeline, self.treebank, self.dev, self.options = pipeline, treebank, dev, options
+        self.checkpoints, self.note = checkpoints, note
+        self.seconds: dict[str, float] = {}  # of the stages that were trained now
+
+    def train_stage(self, stage: str) -> None:
+        """Train a stage, or take it from its checkpoint."""
+        begin = time.monotonic()
+        if stage == "tokens":
+            self.note(spaces_note(self.treebank))
+        parts, path = self.checkpoints.parts(stage, self._stamp(stage), lambda: self._train(stage))
+        self.pipeline.parts |= parts
+        spent = time.monotonic() - begin
+        if path is None:
+            self.seconds[stage] = spent
+        took = f"{spent:.1f} s" if path is None else f"from {path}"
+        self.note(f"{stage}: {took}{self._dev_scores(stage)}")
+
+    def predicted_columns(self) -> Treebank:
+        """Return the treebank with the columns that the parser learns from, which are predicted fold by fold."""
+        names: list[str] = [stage for stage in ("tags", "lemmas") if stage in self.pipeline.parts]
+        if not names or self.options.folds < 2:
+            return self.treebank
+        treebank, options, begin = self.treebank, self.options, time.monotonic()
+        folds = folds_of(treebank.number_of_sentences, options.folds)
+        settings = {stage: options.settings[stage] for stage in names}
+        stamp = {stage: self._stamp(stage) for stage in names} | {"folds": options.folds}
+
+        def predict(number: int) -> Treebank:
+            sentences = folds[number]
+            return self.checkpoints.columns(
+                number + 1,
+                stamp,
+                treebank.select(sentences),
+                lambda: predicted_fold(treebank, sentences, options.random_state, settings),
+            )
+
+        def watch(done: int) -> None:
+            if done < len(folds):
+                left = (time.monotonic() - begin) / done * (len(folds) - done)
+                self.note(f"fold {done} of {len(folds)}, {time_text(left)} left")
+
+        about = ""
+        if self.seconds.keys() >= set(names):
+            seconds = sum(self.seconds[stage] for stage in names) * (len(folds) - 1) / min(options.n_jobs, len(folds))
+            about = f", about {time_text(seconds)}"
+        self.note(f"predicting {' and '.join(names)} in {len(folds)} folds{about}")
+        predicted = in_threads(predict, len(folds), options.n_jobs, watch)
+        self.note(f"{' and '.join(names)} as predicted: {time.monotonic() - begin:.1f} s")
+        return merged(treebank, folds, predicted)
+
+    def score(self) -> None:
+        """Score all stages on the dev set."""
+        if self.dev is None:
+            return
+        scores = scores_of(self.pipeline, self.dev)
+        self.pipeline.training["dev"] = {name: round(score, 6) for name, score in scores.items()}
+        text = "of its raw text" if "tokens" in self.pipeline.parts else "with gold tokens"
+        self.note(f"dev, {text}: " + ", ".join(f"{name} {100 * score:.2f}" for name, score in scores.items()))
+
+    def _train(self, stage: str) -> dict[str, Any]:
+        options = {"random_state": self.options.random_state, **self.options.settings[stage]}
+        if stage != "tokens":
+            return {stage: class_of(stage).train(self.treebank, dev=self.dev, **options)}
+        table, dev = self.treebank.table, None if self.dev is None else self.dev.table
+        return {
+            "tokens": class_of("tokens").train(table, dev=dev, **options),
+            "multiword": class_of("multiword").train(table),
+        }
+
+    def _stamp(self, stage: str) -> dict[str, Any]:
+        return {"random_state": self.options.random_state, stage: dict(self.options.settings[stage])}
+
+    def _dev_scores(self, stage: str) -> str:
+        """Return the scores of a stage, for a line of a report."""
+        if self.dev is None or (stage == "tokens" and self.dev.table is None):
+            return ""
+        if stage == "tokens":
+            scores = scores_of(Pipeline(self.pipeline.parts), self.dev)
+        else:
+            scores = accuracies(self.pipeline, self.dev, stage)
+        return ", dev " + ", ".join(f"{name} {100 * score:.2f}" for name, score in scores.items())
 
 
-def train_columns(
-    pipeline: Pipeline,
-    wanted: Sequence[str],
-    treebank: Treebank,
-    dev: Treebank | None,
-    options: Options,
-    note: Note,
-    *,
-    needs_folds: bool,
-) -> Treebank:
-    """Train the stages of tags and lemmas; return the treebank with the columns that the parser learns from.
-
-    The trainings of the folds and those on the whole treebank do not depend on each other, so that threads share them.
-    """
-    names = [stage for stage in ("tags", "lemmas") if stage in wanted]
-    if not names:
-        return treebank
-    begin = time.monotonic()
-    folds = folds_of(treebank.number_of_sentences, options.folds) if needs_folds else []
-
-    def whole(stage: str) -> Any:
-        return class_of(stage).train(treebank, dev=dev, random_state=options.random_state)
-
-    def fold(sentences: Ints) -> Treebank:
-        return predicted_fold(treebank, sentences, names, options.random_state)
-
-    with ThreadPoolExecutor(options.n_jobs) as pool:
-        for stage in names:  # before the folds: it compiles what they use
-            pipeline.parts[stage] = whole(stage)
-            scores = "" if dev is None else text_of_scores(accuracies(pipeline, dev, stage))
-            note(f"{stage}: {seconds_since(begin)}{scores}")
-            begin = time.monotonic()
-        predicted = list(pool.map(fold, folds))
-    if not folds:
-        return treebank
-    note(f"tags and lemmas as predicted, {len(folds)} folds: {seconds_since(begin)}")
-    return merged(treebank, folds, predicted)
-
-
-def jackknifed(treebank: Treebank, names: Sequence[str], folds: int, random_state: int) -> Treebank:
-    """Return a treebank with the tags and lemmas that stages trained on the other folds predict."""
-    parts = folds_of(treebank.number_of_sentences, folds)
-    return merged(treebank, parts, [predicted_fold(treebank, part, names, random_state) for part in parts])
-
-
-def folds_of(sentences: int, folds: int) -> list[Ints]:
-    """Return the numbers of the sentences of each fold: blocks of neighbours, dealt out in turn."""
-    size = max(1, min(BLOCK, sentences // folds))
-    number = np.arange(sentences) // size % folds
-    return [np.flatnonzero(number == fold) for fold in range(folds)]
-
-
-def predicted_fold(treebank: Treebank, sentences: Ints, names: Sequence[str], random_state: int) -> Treebank:
-    """Return some sentences with the columns that stages predict which are trained on all others."""
-    others = np.setdiff1d(np.arange(treebank.number_of_sentences), sentences)
-    rest = treebank.select(others)
-    stages = {stage: class_of(stage).train(rest, dev=None, random_state=random_state) for stage in names}
-    return Pipeline(stages).complete(treebank.select(sentences))
-
-
-def merged(treebank: Treebank, folds: Sequence[Ints], predicted: Sequence[Treebank]) -> Treebank:
-    """Return a treebank with the columns of the predicted folds, at the places of their sentences."""
-    places = np.concatenate([words_in(treebank, sentences) for sentences in folds])
-
-    def column(name: str) -> Column:
-        strings = np.empty(treebank.tokens, object)
-        strings[places] = [string for fold in predicted for string in strings_of(getattr(fold, name))]
-        return column_of(strings.tolist())
-
-    lemmas, upos, xpos, feats = map(column, ("lemmas", "upos", "xpos", "feats"))
-    return replace(treebank, lemmas=lemmas, upos=upos, xpos=xpos, feats=feats)
-
-
-def words_in(treebank: Treebank, sentences: Ints) -> Ints:
-    """Return the numbers of the words of some sentences."""
-    return np.concatenate([np.arange(*treebank.offsets[number : number + 2]) for number in sentences])
-
-
-def with_columns(treebank: Treebank, other: Treebank) -> Treebank:
-    """Return a treebank with the tags and lemmas of another one."""
-    return replace(treebank, lemmas=other.lemmas, upos=other.upos, xpos=other.xpos, feats=other.feats)
-
-
-def train_trees(session: Session, treebank: Treebank, dev: Treebank | None, *, order: int, random_state: int) -> Parser:
-    """Train the parser and the labels of its arcs."""
-    parser = Parser(order=order, random_state=random_state)
+def train_trees(session: Session, parser: Parser, treebank: Treebank, dev: Treebank | None, n_jobs: int) -> None:
+    """Train the parser and the labels of its arcs; of an ensemble, all its parsers."""
     data = [treebank] if dev is None else [treebank, dev]
-    training = parser.start(treebank, dev)
-    session.train(parser, training, data, stage="trees")
-    parser.finish(training)
-    if treebank.labelled:
-        label_training = parser.start_labels(treebank, dev)
-        session.train(parser, label_training, data, stage="labels", examples="families")
-        parser.finish_labels(label_training)
-    return parser
+    others = parser.new_others()
+    for number, each in enumerate([parser, *others], 1):
+        if each.batch_size > 1:
+            each.use_threads(n_jobs)
+        training = each.start(treebank, dev)
+        session.train(each, training, data, stage=stage_of("trees", number))
+        each.finish(training)
+        if each.labels and treebank.labelled:
+            label_training = each.start_labels(treebank, dev)
+            session.train(each, label_training, data, stage=stage_of("labels", number), examples="families")
+            each.finish_labels(label_training)
+        each.use_threads(1)  # the file is the same for any number of threads
+    parser.others_ += others
+
+
+def spaces_note(treebank: Treebank) -> str | None:
+    """Return a note if a treebank does not say where tokens follow each other without a blank."""
+    assert treebank.table is not None
+    spaces = [token.space_after for _, tokens in surface_sentences(treebank.table) for token in tokens]
+    without = len(spaces) - sum(spaces)
+    if without >= FEW_WITHOUT_SPACE * len(spaces):
+        return None
+    return (
+        f"note: {without:,} of {len(spaces):,} tokens have SpaceAfter=No: tokens are learnt as divided by blanks, "
+        "also punctuation"
+    )
 
 
 # ---------------------------------------------------------------- scores
@@ -282,11 +316,10 @@ def scores_of(pipeline: Pipeline, dev: Treebank) -> dict[str, float]:
     return {name: counts.f1 for name, counts in measures.items() if NEEDED[name] <= set(pipeline.parts)}
 
 
-def text_of_scores(scores: dict[str, float]) -> str:
-    """Return scores for a line of a report."""
-    return ", dev " + ", ".join(f"{name} {100 * score:.2f}" for name, score in scores.items())
+def time_text(seconds: float) -> str:
+    """Return a time as minutes and seconds.
 
-
-def seconds_since(begin: float) -> str:
-    """Return the seconds since a time, for a line of a report."""
-    return f"{time.monotonic() - begin:.1f} s"
+    >>> time_text(125.4)
+    '2:05'
+    """
+    return f"{int(seconds + 0.5) // 60}:{int(seconds + 0.5) % 60:02}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -14,7 +14,7 @@ from swvp.learning.perceptron import Epoch
 from swvp.training.training import Progress, Training, Watch
 from swvp.training.tune import Trial
 
-__all__ = ["EpochCallback", "Observer", "Start", "TrainingLog", "TuningStart"]
+__all__ = ["EpochCallback", "NoteCallback", "Observer", "Start", "TrainingLog", "TuningStart"]
 
 
 @dataclass(frozen=True)
@@ -93,6 +93,16 @@ class EpochCallback(Observer):
     def on_epoch(self, stage: str, progress: Progress) -> None:
         if stage == self.stage:
             self.watch(progress)
+
+
+class NoteCallback(Observer):
+    """Calls a function with each remark."""
+
+    def __init__(self, watch: Callable[[str], object]):
+        self.watch = watch
+
+    def on_note(self, text: str) -> None:
+        self.watch(text)
 
 
 class TrainingLog(Observer):

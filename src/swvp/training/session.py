@@ -233,6 +233,19 @@ class Session:
             for observer in self.observers:
                 observer.on_note(text)
 
+    def path_of(self, stage: str) -> Path | None:
+        """Return where a stage may store its own checkpoint, which is removed when the model is complete.
+
+        None without checkpoints. With `fresh` there is no such file.
+        """
+        if self.checkpoint is None:
+            return None
+        known = len(self._checkpoints)
+        path = self._path_of(stage)
+        if self.fresh and path not in self._checkpoints[:known] and not path.is_dir():
+            remove_checkpoint(path)
+        return path
+
     def _path_of(self, stage: str) -> Path:
         """The checkpoint of a stage: model.checkpoint, or model.STAGE.checkpoint."""
         assert self.checkpoint is not None
