@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from swvp.tagging.tagger import Tagger
     from swvp.training.options import TrainingOptions
 
-__all__ = ["EXAMPLES", "described_parser", "described_tagger", "inspect"]
+__all__ = ["EXAMPLES", "described_parser", "described_tagger", "file_text", "inspect", "print_rows"]
 
 EXAMPLES = """
 Examples:
@@ -34,6 +34,8 @@ Examples:
   head -20 test.txt | swvp inspect chunker.swvp --explain -
 
   swvp inspect parser.swvp --explain test.conllu --top 20
+
+  swvp inspect el.swvp --explain-lemma "ψωμιά NOUN"
 """
 
 Rows = list[tuple[str, str]]
@@ -63,6 +65,14 @@ def inspect(
         str | None,
         typer.Option(help="Explain the first sentence of this file, or - (standard input).", metavar="FILE"),
     ] = None,
+    lemma: Annotated[
+        str | None,
+        typer.Option(
+            "--explain-lemma",
+            help="Pipelines: explain the lemma of this word, given as FORM, 'FORM UPOS' or 'FORM UPOS FEATS'.",
+            metavar="WORD",
+        ),
+    ] = None,
     encoding: Encoding = "utf-8",
     conllu: Annotated[bool, typer.Option("--conllu", help="The file of --explain is CoNLL-U.")] = False,
     max_bytes: MaxBytes = MAX_BYTES,
@@ -72,6 +82,7 @@ def inspect(
 
     Without --sentence or --explain: how it was trained, its scores, and the features with the largest weights.
     """
+    from swvp.cli.inspect_pipeline import inspect_pipeline
     from swvp.cli.terminal import new_console
     from swvp.io.container import kind_of
     from swvp.parsing.parser import Parser
@@ -83,8 +94,10 @@ def inspect(
         load_python(load)
     console = new_console()
     if kind_of(model) == "pipeline":
-        inspect_pipeline(console, model, asked=bool(label or top or sentence or explain))
+        inspect_pipeline(console, model, lemma, top, asked=bool(label or sentence or explain))
         return
+    if lemma is not None:
+        raise InputError(f"{model}: no pipeline; --explain-lemma is for pipelines")
     loaded = load_model(model)
     if isinstance(loaded, Parser):
         check_parser_options(model, label, top, explains=sentence is not None or explain is not None)
@@ -284,26 +297,6 @@ def pruning_text(parser: Parser) -> str:
         f"{text}; a log-linear model keeps at most {pruner.most} heads per word, each at least {pruner.threshold:g} "
         "times as probable as the best"
     )
-
-
-# ---------------------------------------------------------------- pipelines
-
-
-def inspect_pipeline(console: Console, path: Path, *, asked: bool) -> None:
-    """Print the stages of a pipeline, its scores on the dev set, and its parser."""
-    from swvp.text.pipeline import Pipeline
-
-    if asked:
-        raise InputError(f"{path}: a pipeline; it has no --label, --top, --sentence or --explain")
-    pipeline = Pipeline.load(path)
-    rows = [("file", file_text(path)), ("stages", ", ".join(pipeline.stages))]
-    for stage, reason in pipeline.training.get("left out", {}).items():
-        rows.append(("left out", f"{stage}: {reason}"))
-    if scores := pipeline.training.get("dev"):
-        rows.append(("dev F1", ", ".join(f"{name} {100 * score:.2f}" for name, score in scores.items())))
-    if "trees" in pipeline.parts:
-        rows += [("", ""), *described_parser(pipeline.parts["trees"].parser, path)[1:]]
-    print_rows(console, rows)
 
 
 # ---------------------------------------------------------------- both

@@ -26,6 +26,10 @@ Examples:
   swvp parse en.swvp article.txt -o article.conllu --jobs 2
 
   swvp parse en.swvp --input horizontal --output json tokens.txt
+
+  swvp parse en.swvp --stages tokens,tags article.txt
+
+  swvp parse en.swvp --lexicon lemmas.tsv article.txt
 """
 
 
@@ -42,6 +46,18 @@ def parse(
     output_format: Annotated[
         str, typer.Option("--output", metavar="FORMAT", help="conllu, json, horizontal or vertical.")
     ] = "conllu",
+    stages: Annotated[
+        str | None,
+        typer.Option(help="Stages to use, such as tokens,tags.", show_default="all stages of the model"),
+    ] = None,
+    lexicon: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Dictionary of lemmas that goes before the model and its own dictionary: lines of form, UPOS "
+            "(optional) and lemma, between tabs.",
+        ),
+    ] = None,
     max_bytes: MaxBytes = MAX_BYTES,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", help="Number of threads.", show_default="one for each core, at most 8")
@@ -52,15 +68,22 @@ def parse(
     Long texts are read and written in parts. Files may be compressed (.gz).
     """
     from swvp.cli.predict import MOST_JOBS
+    from swvp.cli.terminal import print_message
     from swvp.io.files import write_blocks
     from swvp.text.files import analyse_file
-    from swvp.text.pipeline import Pipeline
+    from swvp.text.pipeline import Pipeline, missing_tags
     from swvp.training.options import available_cores
 
     if jobs is not None and jobs < 1:
         raise InputError(f"jobs must be at least 1, not {jobs}")
     threads = min(available_cores(), MOST_JOBS) if jobs is None else jobs
     pipeline = Pipeline.load(model)
+    if stages is not None:
+        pipeline = pipeline.only(stages)
+    if lexicon is not None:
+        pipeline.add_lexicon(lexicon)
+    if note := missing_tags(pipeline, has_tags=input_format == "conllu"):
+        print_message(f"note: {note}; give them with --input conllu")
     parts = (
         part
         for source in files or ["-"]
