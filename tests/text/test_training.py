@@ -162,6 +162,23 @@ def test_a_treebank_without_spaces_says_that_blanks_divide_tokens(tmp_path):
     assert [token.text for token in pipeline("Ann saw Bob .").tokens] == ["Ann", "saw", "Bob", "."]
 
 
+def test_a_file_without_misc_has_no_stage_of_tokens(tmp_path):
+    lines = TRAIN.read_text(encoding="utf-8").split("\n")
+    (tmp_path / "six.conllu").write_text("\n".join("\t".join(line.split("\t")[:6]) for line in lines), encoding="utf-8")
+    notes = []
+    assert Pipeline.train(tmp_path / "six.conllu", tags={"epochs": 1}, watch=notes.append).stages == ("tags", "lemmas")
+    assert notes[0].startswith("note: no stage tokens: the file has 6 columns, without MISC")
+
+
+@pytest.mark.parametrize("change", [lambda text: text.replace("\n", "\r\n"), lambda text: "\ufeff" + text])
+def test_ends_of_lines_and_a_byte_order_mark_do_not_change_what_is_learnt(tmp_path, change):
+    path = tmp_path / "changed.conllu"
+    path.write_bytes(change(TRAIN.read_text(encoding="utf-8")).encode())
+    for name, source in (("as it is", TRAIN), ("changed", path)):
+        Pipeline.train(source, stages="tokens,tags,lemmas", tags={"epochs": 1}).save(tmp_path / name)
+    assert (tmp_path / "changed").read_bytes() == (tmp_path / "as it is").read_bytes()
+
+
 def test_a_dictionary_goes_before_the_lemmatizer_and_is_saved(garden, tmp_path):
     (tmp_path / "lemmas.tsv").write_text("dogs\thound\nsaw\tNOUN\tsaw\n", encoding="utf-8")
     pipeline = Pipeline.train(TRAIN, stages="tags,lemmas", lexicon=tmp_path / "lemmas.tsv")

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from swvp.errors import InputError, unknown_name
 from swvp.evaluation.raw_text import evaluate_raw
+from swvp.io.files import CONLLU
 from swvp.io.table import Column, read_table
 from swvp.io.tree_checks import EMPTY
 from swvp.io.treebank import HEAD, WITHOUT_HEADS, Treebank, treebank_of_table
@@ -152,6 +153,8 @@ def why_not(stage: str, treebank: Treebank) -> str | None:
 
     if stage == "tokens" and treebank.table is None:
         return "the treebank is not from a file, so its text is not known"
+    if stage == "tokens" and treebank.table is not None and treebank.table.width < len(CONLLU):
+        return f"the file has {treebank.table.width} columns, without MISC, which says where no blank follows a token"
     if stage == "tags" and empty(treebank.upos, treebank.xpos, treebank.feats):
         return "the treebank has no tags (UPOS, XPOS and FEATS are _)"
     if stage == "lemmas" and empty(treebank.lemmas):
