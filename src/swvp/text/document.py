@@ -268,7 +268,7 @@ class Document:
         pandas.DataFrame
         """
         try:
-            import pandas  # type: ignore[import-untyped, import-not-found, unused-ignore]
+            import pandas
         except ImportError:
             raise InputError("to_dataframe needs pandas: pip install pandas; to_records works without it") from None
         columns = ["doc_id", "paragraph_id", "sentence_id", "sentence", *RECORD]

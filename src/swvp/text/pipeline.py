@@ -213,6 +213,20 @@ class Pipeline:
         document = Document.from_tokens(list(text))
         return self.analyse(document.text, document.segmentation)
 
+    def only_words(self, sentences: Sequence[Sequence[str]]) -> Document:
+        """Return the analysis of sentences of words: unlike tokens, they are not expanded.
+
+        Parameters
+        ----------
+        sentences : list of lists of str
+
+        Returns
+        -------
+        Document
+        """
+        document = Document.from_tokens(sentences)
+        return replace(document, treebank=self.complete(document.treebank))
+
     def pipe(self, texts: Iterable[str | Sequence[Sequence[str]]], *, n_jobs: int = 1) -> Iterator[Document]:
         """Yield each of many texts with its analysis, in their order; they are read as needed.
 

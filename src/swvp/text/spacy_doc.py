@@ -1,4 +1,9 @@
-"""Documents as those of spaCy, which is imported only here."""
+"""Documents as those of spaCy, which is imported only where one is made.
+
+Words are tokens of spaCy. Where spaces are not one blank, the rest of them is a token too, as spaCy's own tokenizers
+have it, so that the text stays as it was. The words of a multiword token that are not pieces of it, as "de le" of
+"du", are separated by blanks: only there the text changes.
+"""
 
 from __future__ import annotations
 
@@ -8,45 +13,117 @@ from swvp.errors import InputError
 from swvp.io.tree_checks import EMPTY
 from swvp.text.document import Document
 
-__all__ = ["to_spacy"]
+__all__ = ["annotate", "to_spacy"]
+
+
+class Rows:
+    """The columns of a Doc, filled token by token."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self.spaces: list[bool] = []
+        self.starts: list[bool | int | None] = []
+        self.sources: list[int | None] = []  # the number of the word, None for spaces
+
+    def add(self, text: str, source: int | None, start: bool) -> None:
+        """Add a token that no blank follows."""
+        self.words.append(text)
+        self.spaces.append(False)
+        self.starts.append(start)
+        self.sources.append(source)
+
+    def add_spaces(self, spaces: str) -> None:
+        """Add the spaces after a token: a blank belongs to it, what follows is a token of its own."""
+        if spaces.startswith(" ") and self.words:
+            self.spaces[-1] = True
+            spaces = spaces[1:]
+        if spaces:
+            self.add(spaces, None, False)
+
+    def heads(self, of_words: list[int]) -> list[int]:
+        """Return the heads of all tokens, given those of words; spaces belong to the token before, or the first one."""
+        places = [place for place, source in enumerate(self.sources) if source is not None]
+        heads, last = [], places[0]
+        for place, source in enumerate(self.sources):
+            heads.append(last if source is None else places[of_words[source]])
+            last = last if source is None else place
+        return heads
+
+    def filled(self, values: list[str], spaces: str = "") -> list[str] | None:
+        """Return a column of words as one of tokens; None if it has no value."""
+        column = ["" if value == EMPTY else value for value in values]
+        if not any(column):
+            return None
+        return [spaces if source is None else column[source] for source in self.sources]
 
 
 def to_spacy(document: Document, vocab: Any = None) -> Any:
-    """Return the words of a document as a `Doc`."""
+    """Return a document as a `Doc`."""
     try:
-        from spacy.tokens import Doc  # type: ignore[import-not-found, unused-ignore]
-        from spacy.vocab import Vocab  # type: ignore[import-not-found, unused-ignore]
+        from spacy.tokens import Doc
+        from spacy.vocab import Vocab
     except ImportError:
         raise InputError("to_spacy needs spaCy: pip install spacy") from None
-    forms: list[str] = []
-    spaces: list[bool] = []
-    starts: list[bool] = []
-    heads: list[int] = []
+    rows = Rows()
+    if not document.sentences:
+        rows.add_spaces(document.text)
+        return Doc(Vocab() if vocab is None else vocab, words=rows.words, spaces=rows.spaces)
+    rows.add_spaces(document.text[: int(document.segmentation.token_starts[0])])
+    number = 0
     for sentence in document.sentences:
-        begin, words = len(forms), sentence.words
-        for number, token in zip(sentence.token_numbers, sentence.tokens, strict=True):
+        words = sentence.words
+        for k, token in zip(sentence.token_numbers, sentence.tokens, strict=True):
             own = [word.form for word in words[token.first_word - 1 : token.last_word]]
-            pieces = "".join(own) == token.text
-            forms += own
-            spaces += [not pieces] * (len(own) - 1) + [bool(document.spaces(number))]
-        starts += [word.id == 1 for word in words]
-        heads += [begin + (word.head or word.id) - 1 for word in words]
-    all_words = document.words
+            own = [token.text] if len(own) == 1 else own
+            for place, form in enumerate(own):
+                rows.add(form, number, token.first_word == 1 and not place)
+                rows.spaces[-1] = place + 1 < len(own) and "".join(own) != token.text
+                number += 1
+            rows.add_spaces(document.spaces(k))
+    return Doc(Vocab() if vocab is None else vocab, words=rows.words, spaces=rows.spaces, **columns_of(document, rows))
 
-    def given(values: list[str]) -> list[str] | None:
-        filled = ["" if value == EMPTY else value for value in values]
-        return filled if any(filled) else None
 
-    has_trees = document.treebank.heads is not None
-    return Doc(
-        Vocab() if vocab is None else vocab,
-        words=forms,
-        spaces=spaces,
-        tags=given([word.xpos for word in all_words]),
-        pos=given([word.upos for word in all_words]),
-        morphs=given([word.feats for word in all_words]),
-        lemmas=given([word.lemma for word in all_words]),
-        heads=heads if has_trees else None,
-        deps=[("ROOT" if not word.head else word.deprel or "dep") for word in all_words] if has_trees else None,
-        sent_starts=None if has_trees else starts,
-    )
+def columns_of(document: Document, rows: Rows) -> dict[str, Any]:
+    """Return the columns of a Doc after words and spaces."""
+    from spacy.parts_of_speech import IDS
+
+    words = document.words
+    columns: dict[str, Any] = {
+        "tags": rows.filled([word.xpos for word in words], "_SP"),
+        "pos": rows.filled([word.upos if word.upos in IDS or word.upos == EMPTY else "X" for word in words], "SPACE"),
+        "morphs": rows.filled([word.feats for word in words]),
+        "lemmas": rows.filled([word.lemma for word in words]),
+    }
+    if document.treebank.heads is None:
+        return columns | {"sent_starts": rows.starts}
+    heads, begin = [], 0
+    for sentence in document.sentences:
+        own = sentence.words
+        heads += [begin + (word.head or word.id) - 1 for word in own]
+        begin += len(own)
+    labels = [("ROOT" if not word.head else word.deprel or "dep") for word in words]
+    return columns | {"heads": rows.heads(heads), "deps": rows.filled(labels, "dep")}
+
+
+def annotate(doc: Any, pipeline: Any) -> Any:
+    """Set tags, lemmas and trees of a Doc, whose tokens stay; its sentences are those it has, or all is one."""
+    from spacy.tokens import Doc
+
+    rows = Rows()
+    sentences: list[list[str]] = []
+    spans = list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
+    for span in spans:
+        words = [token for token in span if not token.is_space]
+        first = sum(map(len, sentences))
+        numbers = {token.i: first + k for k, token in enumerate(words)}
+        for token in span:
+            rows.add(token.text, numbers.get(token.i), bool(words) and token.i == words[0].i)
+            rows.spaces[-1] = bool(token.whitespace_)
+        if words:
+            sentences.append([token.text for token in words])
+    if not sentences:
+        return doc
+    document = pipeline.only_words(sentences)
+    made = Doc(doc.vocab, words=rows.words, spaces=rows.spaces, **columns_of(document, rows))
+    made.user_data = doc.user_data
+    return made
