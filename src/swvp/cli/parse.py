@@ -58,6 +58,9 @@ def parse(
             "(optional) and lemma, between tabs.",
         ),
     ] = None,
+    confidence: Annotated[
+        bool, typer.Option("--confidence", help="Add the probability of each arc: Confidence=… in MISC.")
+    ] = False,
     max_bytes: MaxBytes = MAX_BYTES,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", help="Number of threads.", show_default="one for each core, at most 8")
@@ -87,6 +90,8 @@ def parse(
     parts = (
         part
         for source in files or ["-"]
-        for part in analyse_file(pipeline, source, input=input_format, output=output_format, n_jobs=threads)
+        for part in analyse_file(
+            pipeline, source, input=input_format, output=output_format, n_jobs=threads, confidence=confidence
+        )
     )
     write_blocks(output, parts)

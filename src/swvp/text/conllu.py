@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from swvp.io.tree_checks import EMPTY
-from swvp.text.document import Document, Sentence, form_of
+from swvp.text.document import Document
+from swvp.text.sentence import Sentence, form_of
 
 __all__ = ["rows_of", "to_conllu"]
 
@@ -44,7 +45,14 @@ def rows_of(sentence: Sentence) -> Iterator[Row]:
             misc = EMPTY
         for word in words[token.first_word - 1 : token.last_word]:
             head = EMPTY if word.head is None else str(word.head)
-            yield str(word.id), *word[1:6], head, word.deprel or EMPTY, EMPTY, misc
+            yield str(word.id), *word[1:6], head, word.deprel or EMPTY, EMPTY, with_confidence(misc, word.confidence)
+
+
+def with_confidence(misc: str, confidence: float | None) -> str:
+    """Return the field MISC with the probability of the arc, if there is one."""
+    if confidence is None:
+        return misc
+    return "|".join([f"Confidence={confidence:.4f}", *([misc] if misc != EMPTY else [])])
 
 
 def spaces_of(document: Document, number: int, piece: str) -> str:

@@ -1,4 +1,4 @@
-"""A text with its analysis: tokens with their places in the text, sentences, words, trees, and other forms of them.
+"""A text with its analysis: sentences of tokens and words, and other forms of it.
 
 A token is a piece of the text. Most tokens are one word; a multiword token, such as the French "du", has several, which
 need not be pieces of it. Tags, lemmas and trees are those of words.
@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -21,66 +20,13 @@ from swvp.io.table import Column
 from swvp.io.tree_checks import EMPTY, column_of
 from swvp.io.treebank import Treebank
 from swvp.text.segmentation import Segmentation
-from swvp.types import Ints
+from swvp.text.sentence import Sentence, Token, Word, form_of, strings_of
+from swvp.types import Floats, Ints
 
-if TYPE_CHECKING:
-    from swvp.parsing.tree import DependencyTree
-
-__all__ = ["Document", "Sentence", "Token", "Word", "form_of", "words_of"]
-
-PARAGRAPH = re.compile(r"\n[^\S\n]*\n")
-"""What separates two paragraphs: an empty line."""
-
-NOT_IN_FORMS = re.compile(r"[\t\n\r\x0b\x0c\x1c-\x1f\x85\u2028\u2029]+")
-"""What ends a field or a line of a file."""
+__all__ = ["Document", "words_of"]
 
 DRAWN = 50
 """The largest number of trees that a notebook shows of one document."""
-
-
-class Word(NamedTuple):
-    """A word of a sentence.
-
-    Parameters
-    ----------
-    id : int
-        Its number in the sentence, from 1.
-    form, lemma, upos, xpos, feats : str
-        `_` where the pipeline has no such stage.
-    head : int or None
-        The number of its head, 0 for the root.
-    deprel : str or None
-        The label of the arc from its head.
-    """
-
-    id: int
-    form: str
-    lemma: str
-    upos: str
-    xpos: str
-    feats: str
-    head: int | None
-    deprel: str | None
-
-
-class Token(NamedTuple):
-    """A token of a sentence.
-
-    Parameters
-    ----------
-    text : str
-        The piece of the text.
-    start, end : int
-        Where it begins and ends in the text, in characters.
-    first_word, last_word : int
-        The numbers of its words in the sentence; they differ in a multiword token.
-    """
-
-    text: str
-    start: int
-    end: int
-    first_word: int
-    last_word: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +48,8 @@ class Document:
         The number of its first sentence.
     continued : bool
         Whether it begins in the middle of a paragraph, as a part of a longer text may.
+    confidence : ndarray of float64, shape (words,), optional
+        The probability of the arc into each word.
 
     Examples
     --------
@@ -121,6 +69,7 @@ class Document:
     begin: int = field(default=0, kw_only=True)
     number: int = field(default=1, kw_only=True)
     continued: bool = field(default=False, kw_only=True)
+    confidence: Floats | None = field(default=None, kw_only=True)
 
     @classmethod
     def from_tokens(cls, sentences: Sequence[Sequence[str]]) -> Document:
@@ -175,7 +124,8 @@ class Document:
         columns = [treebank.words, treebank.lemmas, treebank.upos, treebank.xpos, treebank.feats]
         heads = [None] * treebank.tokens if treebank.heads is None else treebank.heads.tolist()
         labels = [None] * treebank.tokens if treebank.labels is None else strings_of(treebank.labels)
-        return list(zip(*map(strings_of, columns), heads, labels, strict=True))
+        confidence = [None] * treebank.tokens if self.confidence is None else self.confidence.tolist()
+        return list(zip(*map(strings_of, columns), heads, labels, confidence, strict=True))
 
     def spaces(self, token: int) -> str:
         """Return the text between a token and the next one, or the end.
@@ -308,162 +258,6 @@ class Document:
 
 RECORD = ("token_id", "token", "lemma", "upos", "xpos", "feats", "head_token_id", "dep_rel", "deps", "misc")
 """The columns of a row in CoNLL-U by the names of R's udpipe."""
-
-
-class Sentence:
-    """A sentence of a document.
-
-    Parameters
-    ----------
-    document : Document
-    index : int
-        Its number in the document, from 0.
-    """
-
-    def __init__(self, document: Document, index: int):
-        self.document, self.index = document, index
-
-    def __repr__(self) -> str:
-        return f"<Sentence {self.id}: {self.text!r}>"
-
-    @property
-    def id(self) -> int:
-        """Its number, from 1, in the whole text."""
-        return self.document.number + self.index
-
-    @property
-    def token_numbers(self) -> range:
-        """The numbers of its tokens in the document, from 0."""
-        offsets = self.document.segmentation.sentence_offsets
-        return range(int(offsets[self.index]), int(offsets[self.index + 1]))
-
-    @property
-    def start(self) -> int:
-        """Where its first token begins in the text."""
-        return self.document.begin + int(self.document.segmentation.token_starts[self.token_numbers[0]])
-
-    @property
-    def end(self) -> int:
-        """Where its last token ends in the text."""
-        return self.document.begin + int(self.document.segmentation.token_ends[self.token_numbers[-1]])
-
-    @property
-    def text(self) -> str:
-        """Its tokens, with one blank for all spaces between two of them."""
-        last = self.token_numbers[-1]
-        return "".join(
-            form + (" " if number < last and self.document.spaces(number) else "")
-            for number, form in zip(self.token_numbers, self._forms(), strict=True)
-        )
-
-    def _forms(self) -> list[str]:
-        """The forms of its tokens."""
-        document, numbers = self.document, self.token_numbers
-        starts = document.segmentation.token_starts[numbers.start : numbers.stop].tolist()
-        ends = document.segmentation.token_ends[numbers.start : numbers.stop].tolist()
-        return [form_of(document.text[a:b]) for a, b in zip(starts, ends, strict=True)]
-
-    @property
-    def starts_paragraph(self) -> bool:
-        """Whether it is the first sentence of a paragraph."""
-        first = self.token_numbers[0]
-        if first == 0:
-            return not self.document.continued
-        return PARAGRAPH.search(self.document.spaces(first - 1)) is not None
-
-    @property
-    def tokens(self) -> list[Token]:
-        """Its tokens."""
-        document, numbers = self.document, self.token_numbers
-        text, begin = document.text, document.begin
-        words = document.first_words[numbers.start : numbers.stop + 1]
-        bounds = (words - words[0]).tolist()
-        starts, ends = document.segmentation[:2]
-        return [
-            Token(text[a:b], begin + a, begin + b, first + 1, after)
-            for a, b, first, after in zip(
-                starts[numbers.start : numbers.stop].tolist(),
-                ends[numbers.start : numbers.stop].tolist(),
-                bounds[:-1],
-                bounds[1:],
-                strict=True,
-            )
-        ]
-
-    @property
-    def words(self) -> list[Word]:
-        """Its words."""
-        part = self.document.treebank.sentence(self.index)
-        return [Word(k, *values) for k, values in enumerate(self.document.fields[part], 1)]
-
-    @property
-    def tree(self) -> DependencyTree:
-        """Its tree; raises InputError if trees were not predicted."""
-        from swvp.parsing.tree import trees_of
-
-        treebank = self.document.treebank
-        if treebank.heads is None:
-            raise InputError("no trees: the pipeline has no stage for them")
-        heads, labels = treebank.heads, treebank.labels
-        part = treebank.sentence(self.index)
-        one = replace(treebank.select(np.array([self.index])), heads=None, labels=None)
-        own_labels = None if labels is None else Column(labels.strings, labels.ids[part])
-        tree: DependencyTree = trees_of(one, heads[part], own_labels)[0]
-        return tree
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the sentence as dicts and lists.
-
-        Returns
-        -------
-        dict
-        """
-        return {
-            "id": self.id,
-            "text": self.text,
-            "start": self.start,
-            "end": self.end,
-            "tokens": [token._asdict() for token in self.tokens],
-            "words": [word._asdict() for word in self.words],
-        }
-
-    def to_displacy(self) -> dict[str, Any]:
-        """Return the tree for spaCy's displaCy.
-
-        Returns
-        -------
-        dict
-        """
-        words = self.words
-        arcs = [
-            {
-                "start": min(word.id, word.head) - 1,
-                "end": max(word.id, word.head) - 1,
-                "label": word.deprel or "",
-                "dir": "left" if word.id < word.head else "right",
-            }
-            for word in words
-            if word.head
-        ]
-        return {"words": [{"text": word.form, "tag": word.upos} for word in words], "arcs": arcs}
-
-    def _repr_svg_(self) -> str | None:
-        return None if self.document.treebank.heads is None else self.tree._repr_svg_()
-
-    def _repr_html_(self) -> str:
-        from markupsafe import escape
-
-        return f"<p>{escape(self.text)}</p>" if self.document.treebank.heads is None else self.tree._repr_html_()
-
-
-def strings_of(column: Column) -> list[str]:
-    """Return the string of each word."""
-    return [column.strings[k] for k in column.ids.tolist()]
-
-
-def form_of(piece: str) -> str:
-    """Return a token of the text as a form: without the characters that end a field or a line of a file."""
-    return NOT_IN_FORMS.sub(" ", piece) if not piece.isprintable() else piece
 
 
 def words_of(

@@ -18,10 +18,11 @@ from swvp.io.files import CONLLU_FILE
 from swvp.io.table import CONLLU, Column, shape_of, table_of
 from swvp.io.treebank import DEPREL, HEAD, WITHOUT_HEADS, treebank_of_table
 from swvp.pipeline import in_order
-from swvp.text.document import PARAGRAPH, Document
+from swvp.text.document import Document
 from swvp.text.gold import document_of
 from swvp.text.pipeline import Pipeline
 from swvp.text.segmentation import Segmentation
+from swvp.text.sentence import PARAGRAPH
 
 __all__ = ["INPUTS", "OUTPUTS", "analyse_file"]
 
@@ -40,7 +41,13 @@ class Part(NamedTuple):
 
 
 def analyse_file(
-    pipeline: Pipeline, source: str, *, input: str = "text", output: str = "conllu", n_jobs: int = 1
+    pipeline: Pipeline,
+    source: str,
+    *,
+    input: str = "text",
+    output: str = "conllu",
+    n_jobs: int = 1,
+    confidence: bool = False,
 ) -> Iterator[bytes]:
     """Yield the analysis of a file, part by part.
 
@@ -55,7 +62,11 @@ def analyse_file(
         One of `OUTPUTS`.
     n_jobs : int
         The number of threads.
+    confidence : bool
+        Whether words have the probabilities of their arcs; not with CoNLL-U as input.
     """
+    if confidence and input == "conllu":
+        raise InputError("no confidences with --input conllu, whose other bytes stay: use another input")
     for what, name, known in (("input", input, INPUTS), ("output", output, OUTPUTS)):
         if name not in known:
             raise unknown_name(what, name, known)
@@ -68,8 +79,7 @@ def analyse_file(
         return
 
     def work(part: Part) -> bytes:
-        text, segmentation, begin, number, continued = part
-        return write(pipeline.analyse(text, segmentation, begin=begin, number=number, continued=continued)).encode()
+        return write(pipeline.analyse(**part._asdict(), confidence=confidence)).encode()
 
     yield from in_order(work, INPUTS[input](pipeline, read_text(source)), n_jobs)
 

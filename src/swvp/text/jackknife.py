@@ -17,8 +17,8 @@ import numpy as np
 from swvp.io.table import Column
 from swvp.io.tree_checks import column_of
 from swvp.io.treebank import Treebank
-from swvp.text.document import strings_of
 from swvp.text.pipeline import Pipeline
+from swvp.text.sentence import strings_of
 from swvp.text.stages import class_of
 from swvp.types import Ints
 

@@ -196,22 +196,25 @@ class Pipeline:
 
     # ------------------------------------------------------------ prediction
 
-    def __call__(self, text: str | Sequence[Sequence[str]]) -> Document:
+    def __call__(self, text: str | Sequence[Sequence[str]], *, confidence: bool = False) -> Document:
         """Return a text with its analysis.
 
         Parameters
         ----------
         text : str or list of lists of str
             A text, or sentences that are divided into tokens.
+        confidence : bool
+            Whether words have the probabilities of their arcs, as of `swvp.DependencyParser.confidence`: that takes
+            longer.
 
         Returns
         -------
         Document
         """
         if isinstance(text, str):
-            return self.analyse(text, self.segment(text))
+            return self.analyse(text, self.segment(text), confidence=confidence)
         document = Document.from_tokens(list(text))
-        return self.analyse(document.text, document.segmentation)
+        return self.analyse(document.text, document.segmentation, confidence=confidence)
 
     def only_words(self, sentences: Sequence[Sequence[str]]) -> Document:
         """Return the analysis of sentences of words: unlike tokens, they are not expanded.
@@ -224,10 +227,11 @@ class Pipeline:
         -------
         Document
         """
-        document = Document.from_tokens(sentences)
-        return replace(document, treebank=self.complete(document.treebank))
+        return self._completed(Document.from_tokens(sentences), confidence=False)
 
-    def pipe(self, texts: Iterable[str | Sequence[Sequence[str]]], *, n_jobs: int = 1) -> Iterator[Document]:
+    def pipe(
+        self, texts: Iterable[str | Sequence[Sequence[str]]], *, n_jobs: int = 1, confidence: bool = False
+    ) -> Iterator[Document]:
         """Yield each of many texts with its analysis, in their order; they are read as needed.
 
         Parameters
@@ -235,6 +239,8 @@ class Pipeline:
         texts : iterable of str, or of lists of lists of str
         n_jobs : int
             The number of threads; the result does not depend on it.
+        confidence : bool
+            Whether words have the probabilities of their arcs.
 
         Yields
         ------
@@ -243,7 +249,7 @@ class Pipeline:
         if n_jobs < 1:
             raise InputError(f"n_jobs must be at least 1, not {n_jobs}")
         self.use_one_thread()
-        yield from in_order(self, texts, n_jobs)
+        yield from in_order(lambda text: self(text, confidence=confidence), texts, n_jobs)
 
     def use_one_thread(self) -> None:
         """Let the parser use one thread, because several texts are analysed at the same time."""
@@ -274,7 +280,14 @@ class Pipeline:
         return self.parts["tokens"]
 
     def analyse(
-        self, text: str, segmentation: Segmentation, *, begin: int = 0, number: int = 1, continued: bool = False
+        self,
+        text: str,
+        segmentation: Segmentation,
+        *,
+        begin: int = 0,
+        number: int = 1,
+        continued: bool = False,
+        confidence: bool = False,
     ) -> Document:
         """Return the analysis of a text that is divided into tokens.
 
@@ -284,6 +297,8 @@ class Pipeline:
         segmentation : Segmentation
         begin, number, continued
             Where the text is in a longer one, as in `Document`.
+        confidence : bool
+            Whether words have the probabilities of their arcs.
 
         Returns
         -------
@@ -291,7 +306,20 @@ class Pipeline:
         """
         expand = self.parts["multiword"].expand_all if "multiword" in self.parts else None
         document = words_of(text, segmentation, expand, begin=begin, number=number, continued=continued)
-        return replace(document, treebank=self.complete(document.treebank))
+        return self._completed(document, confidence=confidence)
+
+    def _completed(self, document: Document, *, confidence: bool) -> Document:
+        """Return a document with tags, lemmas and trees, as far as there are such stages."""
+        if not confidence:
+            return replace(document, treebank=self.complete(document.treebank))
+        if "trees" not in self.parts:
+            raise InputError("confidences are those of trees, but the pipeline has no stage trees")
+        without = {name: part for name, part in self.parts.items() if name != "trees"}
+        treebank = Pipeline(without).complete(document.treebank)
+        if not treebank.tokens:
+            return replace(document, treebank=treebank)
+        heads, labels, values = self.parts["trees"].confidence(treebank)
+        return replace(document, treebank=treebank.with_trees(heads, labels), confidence=values)
 
     def complete(self, treebank: Treebank) -> Treebank:
         """Return the words of a treebank with tags, lemmas and trees, as far as there are such stages.

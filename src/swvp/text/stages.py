@@ -19,10 +19,11 @@ from swvp.io.compact import compact, restored
 from swvp.io.container import Contents
 from swvp.io.model_files import Format, Memory, load_model, require, save_model
 from swvp.io.table import Column
+from swvp.io.tree_checks import column_of
 from swvp.io.treebank import Treebank
 from swvp.parsing import persistence
 from swvp.parsing.parser import Parser
-from swvp.types import Heads
+from swvp.types import Floats, Heads
 
 __all__ = ["KIND", "PARTS", "STAGES", "TreeStage", "chosen_stages", "class_of", "load_parts", "save_parts"]
 
@@ -90,6 +91,15 @@ class TreeStage:
     def predict(self, treebank: Treebank) -> tuple[Heads, Column | None]:
         """Return the heads of all words, and the labels of their arcs."""
         return self.parser.predict_trees(treebank)
+
+    def confidence(self, treebank: Treebank) -> tuple[Heads, Column | None, Floats]:
+        """Return the heads of all words, the labels of their arcs, and the probabilities of the arcs."""
+        trees = self.parser.confidence(treebank)
+        heads = np.array([head for tree in trees for head in tree.heads], np.int32)
+        labels = None
+        if self.parser.labeller_ is not None:
+            labels = column_of([label for tree in trees for label in tree.labels])
+        return heads, labels, np.array([value for tree in trees for value in tree.confidence])
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
         """Return the description and the arrays of the parser."""

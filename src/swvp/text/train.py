@@ -20,12 +20,12 @@ from swvp.io.table import Column, read_table
 from swvp.io.tree_checks import EMPTY
 from swvp.io.treebank import HEAD, WITHOUT_HEADS, Treebank, treebank_of_table
 from swvp.parsing.parser import Parser, stage_of
-from swvp.text.document import strings_of
 from swvp.text.gold import document_of, files_of_folder
 from swvp.text.jackknife import columns_of, folds_of, in_threads, merged, predicted_fold, with_columns
 from swvp.text.lexicon import read_lexicon
 from swvp.text.part_checkpoints import PartCheckpoints, digest_of
 from swvp.text.pipeline import Pipeline
+from swvp.text.sentence import strings_of
 from swvp.text.stages import STAGES, TreeStage, chosen_stages, class_of
 from swvp.text.treebank_text import surface_sentences
 from swvp.training.session import Session
