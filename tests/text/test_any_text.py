@@ -61,7 +61,9 @@ def test_tokens_and_spaces_joined_are_the_text(garden, texts):
         assert joined(document.to_conllu()) == text
 
 
-def test_a_text_cut_anywhere_gives_the_same(garden, texts):
+@pytest.mark.parametrize("tokens", [1, 4000])
+def test_a_text_cut_anywhere_gives_the_same(garden, texts, tokens, monkeypatch):
+    monkeypatch.setattr("swvp.text.files.TOKENS", tokens)
     for seed, text in enumerate(texts):
         rng, cuts, at = random.Random(seed), [], 0
         while at < len(text):
@@ -82,6 +84,7 @@ def test_the_file_that_is_written_holds_each_byte_and_can_be_read_again(garden, 
     one = b"".join(analyse_file(garden, str(path), n_jobs=1))
     monkeypatch.setattr("swvp.io.blocks.BLOCK", 997)
     monkeypatch.setattr("swvp.text.tokenizer.BATCH", 500)
+    monkeypatch.setattr("swvp.text.files.TOKENS", 7)
     assert b"".join(analyse_file(garden, str(path), n_jobs=3)) == one
     assert joined(one.decode()).encode() == path.read_bytes()
     path.with_suffix(".conllu").write_bytes(one)

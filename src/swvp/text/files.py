@@ -29,6 +29,9 @@ __all__ = ["INPUTS", "OUTPUTS", "analyse_file"]
 LINES = 500
 """The number of lines, or of sentences with one token per line, that are analysed at once."""
 
+TOKENS = 4000
+"""The number of tokens of a plain text that are analysed at once, at least."""
+
 
 class Part(NamedTuple):
     """A part of a text: its tokens, what is before it, and the number of its first sentence."""
@@ -121,31 +124,57 @@ def lines_in(chunks: Iterable[str]) -> Iterator[str]:
 
 
 def plain_text(pipeline: Pipeline, chunks: Iterable[str]) -> Iterator[Part]:
-    """Divide a text into tokens and sentences, in parts of whole sentences."""
-    begin, number = 0, 1
-    waiting: Part | None = None
-    spaces = ""  # before the first token
+    """Divide a text into tokens and sentences, in parts of whole sentences with about TOKENS tokens."""
+    waiting = Sentences()
     for text, segmentation in pipeline.tokenizer.segment_stream(chunks):
+        waiting.add(text, segmentation)
+        if waiting.tokens >= 2 * TOKENS:
+            yield from waiting.parts()
+    yield from waiting.parts(last=True)
+
+
+class Sentences:
+    """Sentences of a text that are not analysed yet: short paragraphs are put together, long ones are divided."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.segmentations: list[Segmentation] = []
+        self.size = self.tokens = self.begin = 0
+        self.number = 1
+        self.continued = False
+
+    def add(self, text: str, segmentation: Segmentation) -> None:
+        """Add a paragraph with the spaces after it."""
         starts, ends, offsets = segmentation
-        if not len(starts):
-            spaces += text
-            continue
-        # the spaces before a part belong to the token before them, which is in the part before it
-        text, shift = spaces + text, len(spaces)
-        starts, ends, spaces = starts + shift, ends + shift, ""
-        if waiting is not None:
-            lead = int(starts[0])
-            before = waiting.text + text[:lead]
-            last = int(waiting.segmentation.token_ends[-1])
-            text, starts, ends, begin = text[lead:], starts - lead, ends - lead, begin + lead
-            continued = PARAGRAPH.search(before, last) is None
-            yield waiting._replace(text=before)
-        else:
-            continued = False
-        waiting = Part(text, Segmentation(starts, ends, offsets), begin, number, continued)
-        begin, number = begin + len(text), number + len(offsets) - 1
-    if waiting is not None:
-        yield waiting._replace(text=waiting.text + spaces)
+        self.texts.append(text)
+        self.segmentations.append(Segmentation(starts + self.size, ends + self.size, offsets[:-1] + self.tokens))
+        self.size += len(text)
+        self.tokens += len(starts)
+
+    def parts(self, *, last: bool = False) -> Iterator[Part]:
+        """Yield parts of at least TOKENS tokens; the rest waits, unless the text ends here."""
+        if not self.tokens:
+            return
+        text = "".join(self.texts)
+        starts, ends, firsts = map(np.concatenate, zip(*self.segmentations, strict=True))
+        bounds = np.append(firsts, self.tokens)
+        sentence, at = 0, 0  # the first sentence of a part, and where its text begins: spaces belong to the part before
+        while sentence < len(firsts):
+            following = int(np.searchsorted(bounds, bounds[sentence] + TOKENS))
+            if following >= len(firsts) and not last:
+                break
+            following = min(following, len(firsts))
+            a, b = int(bounds[sentence]), int(bounds[following])
+            end = int(starts[b]) if b < self.tokens else len(text)
+            segmentation = Segmentation(starts[a:b] - at, ends[a:b] - at, bounds[sentence : following + 1] - a)
+            yield Part(text[at:end], segmentation, self.begin, self.number, self.continued)
+            self.continued = PARAGRAPH.search(text, int(ends[b - 1]), end) is None
+            self.begin, self.number = self.begin + end - at, self.number + following - sentence
+            sentence, at = following, end
+        a = int(bounds[sentence])
+        rest = Segmentation(starts[a:] - at, ends[a:] - at, bounds[sentence:] - a)
+        self.texts, self.segmentations, self.size, self.tokens = [], [], 0, 0
+        self.add(text[at:], rest)
 
 
 def sentence_lines(pipeline: Pipeline, chunks: Iterable[str]) -> Iterator[Part]:
