@@ -97,6 +97,7 @@ PUBLIC = [
     "swvp",
     "swvp.rules",
     "swvp.theory",
+    "swvp.tracing",
     "swvp.evaluation",
     "swvp.features",
     "swvp.io",

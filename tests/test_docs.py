@@ -32,6 +32,7 @@ PUBLIC = [
     "swvp.structures",
     "swvp.studies",
     "swvp.theory",
+    "swvp.tracing",
 ]
 
 

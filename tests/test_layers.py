@@ -26,6 +26,7 @@ LAYERS = [
     ["io", "features"],
     ["structures"],
     ["learning"],
+    ["tracing"],
     ["evaluation"],
     ["training"],
     ["parsing", "tagging"],

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from swvp import structures as structures
     from swvp import studies as studies
     from swvp import theory as theory
+    from swvp import tracing as tracing
     from swvp.crfsuite import CRF as CRF
     from swvp.errors import InputError as InputError
     from swvp.estimators import DependencyParser as DependencyParser
@@ -52,6 +53,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "structures": "swvp.structures",
         "studies": "swvp.studies",
         "theory": "swvp.theory",
+        "tracing": "swvp.tracing",
     },
 )
 

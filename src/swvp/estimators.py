@@ -19,12 +19,13 @@ from swvp.parsing.parser import Parser
 from swvp.structures.generic import Label, Problem, PythonModel, PythonProblem, predict, varies
 from swvp.structures.operations import averaged_weights, weights
 from swvp.tagging.tagger import Tagger
+from swvp.tracing.generic import PythonTracing
 from swvp.training.options import power_of
 
 __all__ = ["DependencyParser", "SequenceTagger", "StructuredPerceptron"]
 
 
-class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
+class StructuredPerceptron(PythonTracing, BaseEstimator):  # type: ignore[misc]
     """The Structured Weighted Violations Perceptron for structures defined in Python.
 
     Parameters
@@ -119,6 +120,33 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
+        problem, model, rule, power = self._start(X, y, initial)
+        orders = generator(self.random_state) if self.shuffle else None
+        recorder = Recorder(model.w.copy(), changes_of(model)) if self.vote else None
+        after = None if recorder is None else recorder.after
+        self.history_: list[Epoch] = list(
+            run_epochs(
+                problem,
+                model,
+                rule,
+                examples=len(X),
+                epochs=self.epochs,
+                random_state=orders,
+                power=power,
+                after=after,
+            )
+        )
+        self.hypotheses_: Hypotheses | None = None if recorder is None else recorder.hypotheses()
+        self.last_coef_ = weights(model)
+        self.averaged_coef_ = averaged_weights(model, float(len(X) * len(self.history_)) ** power)
+        self.converged_ = self.history_[-1].mistakes == 0
+        self.coef_: NDArray[np.float64] = self.averaged_coef_ if self.average else self.last_coef_
+        return self
+
+    def _start(
+        self, X: Sequence[Any], y: Sequence[Label], initial: NDArray[np.float64] | None
+    ) -> tuple[PythonProblem, PythonModel, UpdateRule, float]:
+        """Check the arguments of `fit`; return the problem, the first weights, the rule and the power of averaging."""
         for method in ("argmax", "joint_feature"):
             if isinstance(self.problem, type):
                 raise InputError(
@@ -141,27 +169,7 @@ class StructuredPerceptron(BaseEstimator):  # type: ignore[misc]
             raise InputError("initial holds NaN or infinite weights")
         if model.w.shape != (size,):
             raise InputError(f"initial has the shape {model.w.shape}, joint_feature returns {size} values")
-        orders = generator(self.random_state) if self.shuffle else None
-        recorder = Recorder(model.w.copy(), changes_of(model)) if self.vote else None
-        after = None if recorder is None else recorder.after
-        self.history_: list[Epoch] = list(
-            run_epochs(
-                problem,
-                model,
-                rule,
-                examples=len(X),
-                epochs=self.epochs,
-                random_state=orders,
-                power=power,
-                after=after,
-            )
-        )
-        self.hypotheses_: Hypotheses | None = None if recorder is None else recorder.hypotheses()
-        self.last_coef_ = weights(model)
-        self.averaged_coef_ = averaged_weights(model, float(len(X) * len(self.history_)) ** power)
-        self.converged_ = self.history_[-1].mistakes == 0
-        self.coef_: NDArray[np.float64] = self.averaged_coef_ if self.average else self.last_coef_
-        return self
+        return problem, model, rule, power
 
     def predict(self, X: Sequence[Any]) -> list[Label]:
         """Return the label of each input."""

@@ -22,6 +22,7 @@ from swvp.parsing.ensemble import seeds_of, voted_heads, voted_labels
 from swvp.parsing.labeller import Labeller, start_batch
 from swvp.parsing.options import ParserOptions, has_one_root, is_projective, label_rule
 from swvp.parsing.persistence import FittedParts, load_parser, save_parser
+from swvp.parsing.tracing import ParserTracing
 from swvp.parsing.tree import Sentences, dev_set_from, treebank_from, trees_of
 from swvp.parsing.tree_model import NO_HEADS, FeatureWeights, TreeModel
 from swvp.structures.operations import refresh
@@ -38,7 +39,7 @@ EXACT_SIZE = 2**24
 """The number of weights in exact mode, of which at most half are used."""
 
 
-class Parser(ParserOptions, ParserAnalysis):
+class Parser(ParserOptions, ParserAnalysis, ParserTracing):
     """A graph-based dependency parser without scikit-learn; `swvp.DependencyParser` documents its parameters."""
 
     model_: TreeModel

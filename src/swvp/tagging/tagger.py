@@ -49,6 +49,7 @@ from swvp.tagging.inspection import TaggerInspection
 from swvp.tagging.options import TaggerOptions
 from swvp.tagging.persistence import load_tagger, save_tagger
 from swvp.tagging.ready import FeatureEncoder
+from swvp.tagging.tracing import TaggerTracing
 from swvp.training.observer import EpochCallback
 from swvp.training.options import in_shares, lines_of, not_fitted
 from swvp.training.session import Session, check_resumable
@@ -58,7 +59,7 @@ from swvp.types import Floats
 __all__ = ["Tagger"]
 
 
-class Tagger(TaggerOptions, TaggerInspection):
+class Tagger(TaggerOptions, TaggerInspection, TaggerTracing):
     """What `swvp.SequenceTagger` documents, without scikit-learn."""
 
     classes_: list[Any]

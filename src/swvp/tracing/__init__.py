@@ -1,0 +1,25 @@
+"""The algorithm, update by update: what `learner.trace` yields, and a training as a file that a page can play."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from swvp._names import lazy_names
+
+if TYPE_CHECKING:
+    from swvp.tracing.trace import Trace as Trace
+    from swvp.tracing.update import MixedAssignment as MixedAssignment
+    from swvp.tracing.update import Scores as Scores
+    from swvp.tracing.update import Update as Update
+    from swvp.tracing.update import WeightChange as WeightChange
+
+__all__, __getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "MixedAssignment": "swvp.tracing.update",
+        "Scores": "swvp.tracing.update",
+        "Trace": "swvp.tracing.trace",
+        "Update": "swvp.tracing.update",
+        "WeightChange": "swvp.tracing.update",
+    },
+)
