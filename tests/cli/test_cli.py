@@ -62,6 +62,7 @@ COMMANDS = [
     ["predict"],
     ["evaluate"],
     ["inspect"],
+    ["explain-update"],
     ["experiment", "synthetic"],
     ["experiment", "parsing"],
 ]

@@ -69,7 +69,9 @@ class ParserTracing:
 
     epochs: int
 
-    def trace(self, X: Sentences, y: Any = None, *, epochs: int | None = None, features: int = 10) -> Trace:
+    def trace(
+        self, X: Sentences, y: Any = None, *, epochs: int | None = None, features: int = 10, shuffle: bool = True
+    ) -> Trace:
         """Return an iterator over the updates that `fit` would make in its first stage, the trees.
 
         The parser itself stays as it is. Labels of arcs are not traced.
@@ -82,6 +84,8 @@ class ParserTracing:
             The largest number of epochs. By default that of the parser.
         features : int, default 10
             How many of the weights that changed most an update names.
+        shuffle : bool, default True
+            Whether to put the sentences in a new random order in every epoch, as `fit` does.
 
         Returns
         -------
@@ -103,7 +107,7 @@ class ParserTracing:
             ArcSubject(training.problem, training.model, treebank, parser.model_),
             examples=training.examples,
             epochs=self.epochs if epochs is None else epochs,
-            orders=training.orders,
+            orders=training.orders if shuffle else None,
             power=training.average_power,
             features=features,
         )

@@ -78,7 +78,13 @@ class TaggerTracing:
     epochs: int
 
     def trace(
-        self, X: Sentences, y: Sequence[Sequence[Any]], *, epochs: int | None = None, features: int = 10
+        self,
+        X: Sentences,
+        y: Sequence[Sequence[Any]],
+        *,
+        epochs: int | None = None,
+        features: int = 10,
+        shuffle: bool = True,
     ) -> Trace:
         """Return an iterator over the updates that `fit` would make; the tagger itself stays as it is.
 
@@ -90,14 +96,18 @@ class TaggerTracing:
             The largest number of epochs. By default that of the tagger.
         features : int, default 10
             How many of the weights that changed most an update names.
+        shuffle : bool, default True
+            Whether to put the sentences in a new random order in every epoch, as `fit` does.
 
         Returns
         -------
         Trace
         """
-        return self.trace_corpus(corpus_of(X, y, self.columns), epochs=epochs, features=features)
+        return self.trace_corpus(corpus_of(X, y, self.columns), epochs=epochs, features=features, shuffle=shuffle)
 
-    def trace_corpus(self, corpus: Corpus, *, epochs: int | None = None, features: int = 10) -> Trace:
+    def trace_corpus(
+        self, corpus: Corpus, *, epochs: int | None = None, features: int = 10, shuffle: bool = True
+    ) -> Trace:
         """Return a trace of a training on a corpus, which `files.read_corpus` may have read."""
         if self.rule == "crf":
             raise InputError("rule 'crf' cannot be traced: it is no perceptron; use another rule, such as 'a-wm'")
@@ -111,7 +121,7 @@ class TaggerTracing:
             ChainSubject(training.problem, training.model, corpus, tagger),
             examples=training.examples,
             epochs=self.epochs if epochs is None else epochs,
-            orders=training.orders,
+            orders=training.orders if shuffle else None,
             power=training.average_power,
             features=features,
         )
