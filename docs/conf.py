@@ -98,6 +98,7 @@ PUBLIC = [
     "swvp.rules",
     "swvp.theory",
     "swvp.tracing",
+    "swvp.plots",
     "swvp.evaluation",
     "swvp.features",
     "swvp.io",

@@ -28,6 +28,7 @@ PUBLIC = [
     "swvp.evaluation",
     "swvp.features",
     "swvp.io",
+    "swvp.plots",
     "swvp.rules",
     "swvp.structures",
     "swvp.studies",

@@ -34,6 +34,7 @@ LAYERS = [
     ["text"],
     ["crfsuite"],
     ["studies"],
+    ["plots"],
     ["cli"],
     ["__main__"],
 ]

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from swvp import evaluation as evaluation
     from swvp import features as features
     from swvp import io as io
+    from swvp import plots as plots
     from swvp import rules as rules
     from swvp import structures as structures
     from swvp import studies as studies
@@ -47,6 +48,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "evaluation": "swvp.evaluation",
         "features": "swvp.features",
         "io": "swvp.io",
+        "plots": "swvp.plots",
         "register_gamma": "swvp.learning.rule",
         "register_substructures": "swvp.learning.rule",
         "rules": "swvp.rules",
