@@ -17,13 +17,13 @@ __all__ = ["PythonSubject", "PythonTracing"]
 class PythonSubject:
     """The words of an example are the elements of x, if it has one for each position of the label.
 
-    Features have names if the user's problem has an attribute `feature_names`, a sequence of texts.
+    Features have names if the user's problem has an attribute `feature_names`, a sequence of texts. Labels are heads of
+    words if it has an attribute `structure` that says so.
     """
-
-    structure = "labels"
 
     def __init__(self, problem: PythonProblem, model: PythonModel):
         self.problem, self.model = problem, model
+        self.structure = str(getattr(problem.problem, "structure", "labels"))
 
     def tokens(self, i: int) -> Sequence[str]:
         x = self.problem.X[i]
