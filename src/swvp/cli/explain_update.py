@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -33,6 +35,8 @@ Examples:
   swvp explain-update train.conllu --target upos --rule csp
 
   swvp explain-update train.txt --sentence 7 --epoch 2 --json update.json
+
+  swvp explain-update train.conllu --html training.html --against csp
 """
 
 
@@ -60,6 +64,14 @@ class ExplainOptions:
     ] = None
     trees: Annotated[bool, typer.Option("--trees", help="The file is a treebank, whatever its name.")] = False
     json: Annotated[str | None, typer.Option(metavar="FILE", help="JSON file to write, or - (standard output).")] = None
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OUT.html", help="Page to write that plays the first updates of the rule beside those of --against."
+        ),
+    ] = None
+    against: Annotated[str, typer.Option(metavar="RULE", help="With --html: the rule to compare with.")] = "csp"
+    most: Annotated[int, typer.Option(metavar="N", min=1, help="With --html: the number of updates.")] = 50
     encoding: Encoding = "utf-8"
     max_bytes: MaxBytes = MAX_BYTES
     load: Load = None
@@ -72,19 +84,40 @@ def explain_update(given: ExplainOptions) -> None:
 
     if given.load is not None:
         load_python(given.load)
-    update = chosen(given, trace_of(given))
+    if given.html is not None:
+        write_page(given, given.html)
+        return
+    update = chosen(given, trace_of(given, given.rule))
     if not write_json(given.json, update.to_dict()):
         print_update(new_console(), update)
 
 
-def trace_of(given: ExplainOptions) -> Trace:
+def write_page(given: ExplainOptions, path: Path) -> None:
+    """Write the page that plays two trainings."""
+    from swvp.cli.terminal import print_message
+    from swvp.tracing.export import run_of, training_data
+    from swvp.tracing.player import write_player
+
+    if given.sentence is not None or given.epoch is not None or given.json is not None:
+        raise InputError("--html plays a training from its start: leave out --sentence, --epoch and --json")
+    runs = []
+    for rule in dict.fromkeys([given.against, given.rule]):
+        trace = trace_of(given, rule)
+        updates = list(itertools.islice(trace, given.most))
+        runs.append(run_of(trace.rule, trace, updates))
+    write_player(path, training_data(f"Training on {Path(given.file).name}", runs))
+    made = ", ".join(f"{len(run['updates'])} updates of {run['rule']}" for run in runs)
+    print_message(f"wrote {path}: {made}")
+
+
+def trace_of(given: ExplainOptions, rule: str) -> Trace:
     """The trace of a training on the file, a tagger's or a parser's."""
     from swvp.io.files import is_conllu
 
     if given.trees and given.target is not None:
         raise InputError("--trees and --target exclude each other")
     epochs = given.epochs if given.epoch is None else given.epoch
-    options: dict[str, Any] = {"rule": given.rule, "beta": given.beta, "margin": 0.0, "random_state": 0}
+    options: dict[str, Any] = {"rule": rule, "beta": given.beta, "margin": 0.0, "random_state": 0}
     if given.trees or (is_conllu(given.file) and given.target is None):
         from swvp.io.treebank import read_treebank
         from swvp.parsing.parser import Parser
