@@ -52,6 +52,9 @@ def test_a_trace_of_a_parser_ends_in_the_weights_of_fit(rule, hashed):
         warnings.simplefilter("ignore")  # about the margin
         updates = assert_traced(parser, (TREEBANK,), lambda p: p.coef_)
     assert updates[0].structure == "heads"
+    for update in updates:  # without a back-off or with one, w·Δφ of y* is what the scores say
+        whole = [m for m in (*update.mixed, update.back_off) if m and m.positions == update.wrong_positions]
+        assert all(m.margin == update.before.gold - update.before.predicted - len(m.positions) for m in whole)
     assert not any(change.name.startswith("weight ") for update in updates for change in update.changes)
 
 

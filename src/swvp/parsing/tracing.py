@@ -13,7 +13,7 @@ from swvp.io.treebank import Treebank
 from swvp.parsing.tree import Sentences, treebank_from
 from swvp.parsing.tree_model import TreeModel, columns_of, sentence_columns
 from swvp.structures.operations import direction, labels, with_buffers
-from swvp.structures.tree.first_order.features import feature_names
+from swvp.structures.tree.first_order.features import feature_names, score_sentence
 from swvp.structures.tree.first_order.model import ArcModel, Arcs
 from swvp.structures.tree.first_order.probabilities import arc_weights
 from swvp.tracing.trace import Trace, check_traceable
@@ -40,12 +40,16 @@ class ArcSubject:
         return [int(head) for head in label]
 
     def score(self, i: int, label: Any) -> float:
-        """Return the sum of the weights of the features of all arcs."""
-        weights, total = np.zeros(len(self.reader.buffers.features)), 0.0
+        """Return the sum of the weights of the features of all arcs; those of pruned arcs are computed one by one."""
+        problem, reader = self.problem, self.reader
+        score_sentence(problem.nodes, problem.tables, i, reader.w, reader.owners, reader.buffers)
+        scores = [float(reader.buffers.scores[head, word]) for word, head in enumerate(label, 1)]
+        weights = np.zeros(len(reader.buffers.features))
         for word, head in enumerate(label, 1):
-            count = arc_weights(self.problem, self.reader, i, int(head), word, weights)
-            total += float(weights[:count].sum())
-        return total
+            if scores[word - 1] == -np.inf:
+                count = arc_weights(problem, reader, i, int(head), word, weights)
+                scores[word - 1] = float(weights[:count].sum())
+        return sum(scores)
 
     def values(self, features: Ints) -> Floats:
         return self.model.w[features]

@@ -88,7 +88,7 @@ def conclusion(update: Update) -> str:
     sign = "≤ 0, holds" if update.condition_2 else "> 0, fails"
     step = "one for each feature" if update.step is None else f"{update.step:.4g}"
     kind = (
-        "no update" if not update.updated else "back-off to CSP" if update.back_off is not None else "weighted update"
+        "No update" if not update.updated else "Back-off to CSP" if update.back_off is not None else "Weighted update"
     )
     rows = [
         f"<tr><th>{name}</th><td class=n>{scores.gold:.3f}</td><td class=n>{scores.predicted:.3f}</td>"
