@@ -51,7 +51,7 @@ def predicted_fold(
     others = np.setdiff1d(np.arange(treebank.number_of_sentences), sentences)
     rest = treebank.select(others)
     stages = {
-        stage: class_of(stage).train(rest, dev=None, random_state=random_state, **{"epochs": EPOCHS} | given)
+        stage: class_of(stage).train(rest, dev=None, random_state=random_state, **{"epochs": EPOCHS, **given})
         for stage, given in settings.items()
     }
     return Pipeline(stages).complete(treebank.select(sentences))
