@@ -70,7 +70,7 @@ class RememberedTags(Stage):
     """Each word has the tags of its first occurrence."""
 
     @classmethod
-    def train(cls, treebank, *, dev=None, random_state=0):
+    def train(cls, treebank, *, dev=None, random_state=0, epochs=1):
         rows = zip(*(listed(column) for column in (treebank.words, treebank.upos, treebank.feats)), strict=True)
         known = {}
         for word, upos, feats in rows:
@@ -90,7 +90,7 @@ class RememberedLemmas(Stage):
         self.lexicon = {}
 
     @classmethod
-    def train(cls, treebank, *, dev=None, random_state=0):
+    def train(cls, treebank, *, dev=None, random_state=0, epochs=1):
         known = {}
         for word, lemma in zip(listed(treebank.words), listed(treebank.lemmas), strict=True):
             known.setdefault(word, lemma)
