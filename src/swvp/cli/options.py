@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import inspect
+import re
 import runpy
 import sys
 import traceback
@@ -195,7 +196,10 @@ def described(error: BaseException) -> str:
 
 
 class Group(TyperGroup):
-    """Commands under one name."""
+    """Commands under one name, in the order in which they are used: training first."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return sorted(super().list_commands(ctx), key=lambda name: name != "train")
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         convert_plain_values(self.get_params(ctx))
@@ -203,7 +207,15 @@ class Group(TyperGroup):
 
 
 class Command(TyperCommand):
-    """A command that names everything that is missing, not only the first."""
+    """A command that names everything that is missing, not only the first, and whose help fits any terminal."""
+
+    def __init__(self, *args: Any, epilog: str | None = None, **options: Any):
+        super().__init__(*args, epilog=None if epilog is None else joined_lines(epilog), **options)
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The parts of the usage line; metavars say themselves which arguments are optional or repeated."""
+        arguments = [param for param in self.get_params(ctx) if param.param_type_name == "argument"]
+        return [*filter(None, [self.options_metavar]), *map(argument_name, arguments)]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         given = list(args)
@@ -249,7 +261,21 @@ class PlainValue:
         return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
 
 
+def joined_lines(text: str) -> str:
+    """A text with one line for each paragraph; indented lines, which are examples, stay.
+
+    >>> joined_lines("Reads a file\\nof words.\\n\\n  swvp FILE\\n  swvp -")
+    'Reads a file of words.\\n\\n  swvp FILE\\n  swvp -'
+    """
+    return re.sub(r"(?<=\S)\n(?=\S)", " ", text)
+
+
+def argument_name(param: Any) -> str:
+    """An argument as help and messages name it."""
+    return param.metavar or str(param.name).upper()
+
+
 def hint(param: Any) -> str:
     """An argument or option as messages name it."""
-    names = param.opts if param.param_type_name == "option" else [param.metavar or str(param.name).upper()]
+    names = param.opts if param.param_type_name == "option" else [argument_name(param)]
     return f"{param.param_type_name} " + " / ".join(f"'{name}'" for name in names)
