@@ -112,7 +112,8 @@ def change_item(node: Any, key: Any, rng: np.random.Generator) -> None:
         other = pick(list(node.values()) if isinstance(node, dict) else node, rng)
         node[key] = other
     elif what == 3 and type(old) in (int, float):
-        node[key] = pick([old + 1, old - 1, -old, 2 * old, float(old), str(old), [old]], rng)
+        other_type = float(min(max(old, -1e308), 1e308))  # an earlier change may have made a number too large for it
+        node[key] = pick([old + 1, old - 1, -old, 2 * old, other_type, str(old), [old]], rng)
     elif what == 4 and isinstance(old, str):
         node[key] = pick([old + "x", old[:-1], old.upper(), old * 2, [old], pick(TEXTS, rng)], rng)
     elif what == 5 and isinstance(node, dict):
