@@ -308,7 +308,7 @@ def file_text(path: Path) -> str:
 
 def rule_text(learner: Any) -> str:
     """The rule and its β, if it has one; of a user's γ the file has the name only."""
-    if learner.rule == "crf":
+    if learner.rule == "crf" and hasattr(learner, "l2"):  # a damaged file of a parser may have that name, too
         return f"crf, l2 = {learner.l2:g}"
     try:
         rule = learner._rule()
