@@ -20,7 +20,10 @@ from swvp import baseline
 from swvp.cli.warmup import write_examples
 from swvp.compiled import fingerprint
 
-pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+pytestmark = [
+    pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled"),
+    pytest.mark.skipif(baseline.installed_folder() is not None, reason="a wheel of kernels is installed here"),
+]
 
 SCRIPT = Path(__file__).parent.parent / "packaging" / "build_kernels.py"
 OBSERVER = """
