@@ -35,6 +35,7 @@ LAYERS = [
     ["crfsuite"],
     ["studies"],
     ["plots"],
+    ["serving"],
     ["cli"],
     ["__main__"],
 ]

@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from swvp._version import __version__
-from swvp.cli import evaluate, experiment, explain_update, inspect, parse, predict, train, train_pipeline, warmup
+from swvp.cli import evaluate, experiment, explain_update, inspect, parse, predict, serve, train, train_pipeline, warmup
 from swvp.cli.compiling import watch_compiler
 from swvp.cli.options import Command, Group
 from swvp.cli.terminal import guard_streams, print_message
@@ -39,6 +39,7 @@ app.command(epilog=predict.EXAMPLES, cls=Command)(predict.predict)
 app.command(epilog=evaluate.EXAMPLES, cls=Command)(evaluate.evaluate)
 app.command(epilog=inspect.EXAMPLES, cls=Command)(inspect.inspect)
 app.command("explain-update", epilog=explain_update.EXAMPLES, cls=Command)(explain_update.explain_update)
+app.command(epilog=serve.EXAMPLES, cls=Command)(serve.serve)
 app.add_typer(experiment.app, name="experiment")
 app.command(epilog=warmup.EXAMPLES, cls=Command)(warmup.warmup)
 

@@ -227,7 +227,7 @@ class Pipeline:
         -------
         Document
         """
-        return self._completed(Document.from_tokens(sentences), confidence=False)
+        return self.completed(Document.from_tokens(sentences), confidence=False)
 
     def pipe(
         self, texts: Iterable[str | Sequence[Sequence[str]]], *, n_jobs: int = 1, confidence: bool = False
@@ -306,10 +306,21 @@ class Pipeline:
         """
         expand = self.parts["multiword"].expand_all if "multiword" in self.parts else None
         document = words_of(text, segmentation, expand, begin=begin, number=number, continued=continued)
-        return self._completed(document, confidence=confidence)
+        return self.completed(document, confidence=confidence)
 
-    def _completed(self, document: Document, *, confidence: bool) -> Document:
-        """Return a document with tags, lemmas and trees, as far as there are such stages."""
+    def completed(self, document: Document, *, confidence: bool = False) -> Document:
+        """Return a document of words with tags, lemmas and trees, as far as there are such stages.
+
+        Parameters
+        ----------
+        document : Document
+        confidence : bool
+            Whether words have the probabilities of their arcs.
+
+        Returns
+        -------
+        Document
+        """
         if not confidence:
             return replace(document, treebank=self.complete(document.treebank))
         if "trees" not in self.parts:
