@@ -58,7 +58,7 @@ def ask(client):
 
 
 @pytest.fixture
-def refused(client):
+def refused_request(client):
     """Post something that the API refuses: (status, message)."""
 
     def post(path, **given):

@@ -142,9 +142,11 @@ class Application:
     async def form(self, request: Request) -> dict[str, str]:
         """Return the fields of a form; files are errors."""
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        body = request._body = await self.body(request)
+        if not body:
+            return {}
         if kind not in FORMS:
             raise HTTPError(400, f"Unsupported Content-Type; use {' or '.join(FORMS)}.")
-        request._body = await self.body(request)
         try:
             fields = await request.form(max_files=0, max_fields=20, max_part_size=self.limits.bytes)
         except (HTTPException, ValueError) as error:

@@ -113,7 +113,9 @@ def new_trace(kind: str, data: bytes, rule: str, beta: float, epochs: int) -> Tr
     if int(sizes.max(initial=0)) > MOST_WORDS:
         raise too_large("words of a sentence", int(sizes.max()), MOST_WORDS)
     if kind == "conllu":
-        parser = Parser(labels=False, hashed=HASH_SIZE, **options)
+        parser = Parser(
+            labels=False, prune=False, hashed=HASH_SIZE, **options
+        )  # pruning by so few trees leaves no choice
         return parser.trace(treebank_of_table(table, heads=True), epochs=epochs, shuffle=False)
     check_not_prose(table)
     layout = layout_of(table, None, None)
