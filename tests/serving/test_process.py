@@ -112,7 +112,10 @@ def test_slow_clients_do_not_stop_fast_ones(server):
             client.close()
 
 
-LARGE = b"POST /api/v1/analyze HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"
+LARGE = (
+    b"POST /api/v1/analyze HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    b"Content-Length: 1000\r\n\r\n{"
+)
 
 
 def test_the_access_log_is_on_standard_error(server):
