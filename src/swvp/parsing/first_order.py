@@ -24,7 +24,7 @@ from swvp.parsing.tree_model import (
     sentence_columns,
 )
 from swvp.structures.tree.decoding.k_best import best_allowed, k_best
-from swvp.structures.tree.encoding import Nodes, Pruned, all_allowed, encode, forbidden, pruned, tables_of
+from swvp.structures.tree.encoding import Nodes, Pruned, all_allowed, encode, forbidden, pruned, slots_of, tables_of
 from swvp.structures.tree.first_order.features import SentenceColumns, feature_names, node_keys
 from swvp.structures.tree.first_order.model import ArcModel, Arcs, decode, new_model, predict_all
 from swvp.structures.tree.first_order.probabilities import (
@@ -60,6 +60,7 @@ class FirstOrderModel:
 
     def __init__(self, templates: Sequence[str], ranks: Ranks, pruner: Pruner | None = None):
         self.templates, self.tables = tables_of(parse_arc_templates(templates))
+        self.slots = slots_of(self.templates)
         self.ranks = ranks
         self.longest = all_allowed()
         self.pruner: Pruner | None = None
@@ -69,7 +70,7 @@ class FirstOrderModel:
         parse_arc_templates(templates, where=where)
 
     def encode(self, treebank: Treebank) -> Nodes:
-        return encode(columns_of(treebank), treebank.offsets, self.templates, self.ranks)
+        return encode(columns_of(treebank), treebank.offsets, self.templates, self.ranks, self.slots)
 
     def learn_pruning(self, nodes: Nodes, heads: Heads, *, prune: bool, warm_start: bool, random_state: Any) -> Self:
         before = self.longest if warm_start else None

@@ -14,7 +14,7 @@ from swvp.features.encoder import Columns, TemplateEncoder
 from swvp.features.templates import PRESETS, parse_templates
 from swvp.io.model_files import Memory, require, strings
 from swvp.io.table import Column
-from swvp.io.tree_checks import EMPTY
+from swvp.io.tree_checks import EMPTY, column_of
 from swvp.io.treebank import Treebank
 from swvp.learning.perceptron import generator, run_epochs
 from swvp.learning.rule import as_rule
@@ -69,6 +69,7 @@ class MorphologicalTagger:
     def __init__(self, analyses: Analyses, encoder: TemplateEncoder, weights: Floats, places: int):
         self.analyses, self.encoder, self.weights, self.places = analyses, encoder, weights, places
         self._labels = label_keys(analyses.known)
+        self._parts = [column_of(analysis[part] for analysis in analyses.known) for part in range(3)]
 
     @classmethod
     def train(
@@ -154,9 +155,10 @@ class MorphologicalTagger:
         return Morphology(*(self._column(labels, part) for part in range(3)))
 
     def _column(self, labels: Int32s, part: int) -> Column:
-        number: dict[str, int] = {}
-        ids = [number.setdefault(analysis[part], len(number)) for analysis in self.analyses.known]
-        return Column(list(number), np.array(ids, np.int32)[labels])
+        """Return one part of the analyses of words: only the strings that occur, because later stages look at each."""
+        strings, ids = self._parts[part]
+        used, numbers = np.unique(ids[labels], return_inverse=True)
+        return Column([strings[k] for k in used.tolist()], numbers.reshape(-1).astype(np.int32))
 
     def _problem(
         self, attributes: Any, starts: Ints, offsets: Ints, candidates: Int32s, candidate_starts: Ints, gold: Int32s
