@@ -120,7 +120,7 @@ def loaded():
     library = [
         module.removesuffix(".__init__")
         for _, module in modules()
-        if not module.startswith(("swvp.cli", "swvp.studies", "swvp.__main__"))
+        if not module.startswith(("swvp.cli", "swvp.serving", "swvp.studies", "swvp.__main__"))
     ]
     program = f"import importlib, sys\nfor name in {library!r}: importlib.import_module(name)\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

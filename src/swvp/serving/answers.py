@@ -12,8 +12,6 @@ from swvp.text.sentence import Sentence
 
 __all__ = ["answer_of", "written"]
 
-WORD = ("form", "lemma", "upos", "xpos", "feats", "head", "deprel")
-
 
 def answer_of(served: Served, analyses: Iterable[Analysis], output: str) -> dict[str, Any]:
     """Return the answer to a query, without its time."""
@@ -38,8 +36,20 @@ def sentences_of(analysis: Analysis) -> list[dict[str, Any]]:
         begin, end = offsets[index], offsets[index + 1]
         labels: Sequence[str | None] = [None] * (end - begin) if analysis.labels is None else analysis.labels[index]
         words: list[dict[str, Any]] = [
-            {"id": number, **dict(zip(WORD, row, strict=False)), "label": label}
-            for number, (row, label) in enumerate(zip(fields[begin:end], labels, strict=True), 1)
+            {
+                "id": number,
+                "form": form,
+                "lemma": lemma,
+                "upos": upos,
+                "xpos": xpos,
+                "feats": feats,
+                "head": head,
+                "deprel": deprel,
+                "label": label,
+            }
+            for number, ((form, lemma, upos, xpos, feats, head, deprel, _), label) in enumerate(
+                zip(fields[begin:end], labels, strict=True), 1
+            )
         ]
         probabilities = analysis.confidence[index] if analysis.confidence is not None else None
         if probabilities is None and document.confidence is not None:
@@ -66,8 +76,16 @@ def sentences_of(analysis: Analysis) -> list[dict[str, Any]]:
 def tokens_of(sentence: Sentence) -> list[dict[str, Any]]:
     """Return the tokens of a sentence with the numbers of their words."""
     return [
-        {"id": number, **token._asdict(), "words": list(range(token.first_word, token.last_word + 1))}
-        for number, token in enumerate(sentence.tokens, 1)
+        {
+            "id": number,
+            "text": text,
+            "start": start,
+            "end": end,
+            "first_word": first,
+            "last_word": last,
+            "words": list(range(first, last + 1)),
+        }
+        for number, (text, start, end, first, last) in enumerate(sentence.tokens, 1)
     ]
 
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from swvp.errors import InputError
 from swvp.io.table import CONLLU, Table, table_of
-from swvp.io.tree_checks import EMPTY
-from swvp.io.treebank import DEPREL, HEAD, WITHOUT_HEADS, treebank_of, treebank_of_table
+from swvp.io.tree_checks import EMPTY, column_of
+from swvp.io.treebank import DEPREL, HEAD, WITHOUT_HEADS, treebank_of_table
 from swvp.serving.limits import Deadline, HTTPError, Limits, too_large
 from swvp.serving.queries import FIELDS, Query, Token
 from swvp.text.document import Document, words_of
@@ -75,10 +75,12 @@ def document_of_tokens(sentences: list[list[Token]], expand: Any) -> Document:
     document = Document.from_tokens([[form(token) for token in sentence] for sentence in sentences])
     if expand is not None:
         return words_of(document.text, document.segmentation, expand)
-    if all(isinstance(token, tuple) and len(token) == 1 for sentence in sentences for token in sentence):
-        return document
-    given = treebank_of([[fields_of(token) for token in sentence] for sentence in sentences])
-    return replace(document, treebank=given)
+    rows = [fields_of(token) for sentence in sentences for token in sentence]
+    columns: dict[str, Any] = {}
+    for name, values in zip(("lemmas", "upos", "xpos", "feats"), list(zip(*rows, strict=True))[1:], strict=True):
+        if any(value != EMPTY for value in values):
+            columns[name] = column_of(values)
+    return replace(document, treebank=replace(document.treebank, **columns)) if columns else document
 
 
 def form(token: Token) -> str:
@@ -89,9 +91,9 @@ def form(token: Token) -> str:
 def fields_of(token: Token) -> tuple[str, ...]:
     """Return form, lemma, UPOS, XPOS and FEATS of a token; of a tagger's columns only the form is known."""
     if isinstance(token, tuple):
-        if len(token) == len(FIELDS):
-            return token
-        return (token[0], EMPTY, token[1] if len(token) == 2 else EMPTY, EMPTY, EMPTY)
+        if len(token) == 2:
+            return (token[0], EMPTY, token[1], EMPTY, EMPTY)
+        return token if len(token) == len(FIELDS) else (token[0], EMPTY, EMPTY, EMPTY, EMPTY)
     return tuple(token.get(name, EMPTY) for name in FIELDS)
 
 

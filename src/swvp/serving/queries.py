@@ -200,8 +200,8 @@ def token_of(given: Any) -> Token:
     """Return a token with every field checked."""
     if isinstance(given, str):
         return (checked_token(given),)
-    if isinstance(given, list) and given and all(isinstance(part, str) for part in given):
-        return tuple(checked_token(part) for part in given)
+    if isinstance(given, list) and given and all(map(is_text, given)):
+        return tuple([checked_token(part) for part in given])
     if isinstance(given, dict) and isinstance(given.get("form"), str):
         for name, value in given.items():
             if name not in FIELDS:
@@ -212,8 +212,14 @@ def token_of(given: Any) -> Token:
     raise HTTPError(400, f"a token must be a text, a list of texts or an object with form, not {shown(given)}")
 
 
+def is_text(value: Any) -> bool:
+    return type(value) is str
+
+
 def checked_token(value: str) -> str:
     """Return a token without the characters that end a field or a line of a file."""
+    if value.isascii() and value.isprintable() and not (value.isspace() or not value):
+        return value  # as most are
     if not value.strip():
         raise HTTPError(400, "a token is empty")
     return form_of(checked_text("a token", value))

@@ -176,7 +176,8 @@ def run_server(
             watching.cancel()
             workers.close()
 
-    asyncio.run(serve())
+    with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+        runner.run(serve())
     note("stopped")
 
 
