@@ -46,7 +46,7 @@ class ServeOptions:
         int, typer.Option(min=0, help="How many requests may wait for a thread; others are told to try again.")
     ] = 64
     seconds: Annotated[float, typer.Option(min=0.1, help="Time for one request.")] = 30.0
-    max_request: Annotated[int, typer.Option(min=1000, help="Largest body of a request, in bytes.")] = 4 * 2**20
+    max_request: Annotated[int, typer.Option(min=1, help="Largest body of a request, in bytes.")] = 4 * 2**20
     max_words: Annotated[int, typer.Option(min=1, help="Largest number of words of a sentence.")] = 1000
     token_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Clients must send the token in this file.")
@@ -79,7 +79,7 @@ def serve(given: ServeOptions) -> None:
         if importlib.util.find_spec(name) is None:
             raise InputError(f"swvp serve needs the package {name}: pip install 'swvp[serve]'")
     from swvp.cli.predict import MOST_JOBS
-    from swvp.serving.guard import LOOPBACK_NAMES, Access, is_loopback, write_log
+    from swvp.serving.guard import LOOPBACK_NAMES, Access, is_loopback
     from swvp.serving.limits import Limits
     from swvp.serving.models import model_files
     from swvp.serving.server import open_socket, run_server
@@ -102,7 +102,7 @@ def serve(given: ServeOptions) -> None:
         access=Access(token=token, origins=origins, hosts=hosts),
         threads=min(available_cores(), MOST_JOBS) if given.jobs is None else given.jobs,
         waiting=given.waiting,
-        log=write_log if given.access_log else None,
+        log=print_message if given.access_log else None,
         note=lambda line: print_message(f"swvp: {line}"),
         examples=examples,
     )

@@ -20,7 +20,7 @@ from swvp.errors import InputError
 from swvp.serving import lessons, udpipe
 from swvp.serving.answers import answer_of
 from swvp.serving.explanations import explain
-from swvp.serving.guard import Access, Guard, write_log
+from swvp.serving.guard import Access, Guard
 from swvp.serving.limits import Deadline, HTTPError, Limits, Workers, too_large
 from swvp.serving.metrics import Metrics
 from swvp.serving.models import Models
@@ -256,7 +256,8 @@ def create_app(
     access: Access | None = None,
     workers: Workers | None = None,
     metrics: Metrics | None = None,
-    log: Callable[[str], object] | None = write_log,
+    note: Callable[[str], object] = lambda line: None,
+    log: Callable[[str], object] | None = None,
 ) -> Guard:
     """Return the server as an ASGI application.
 
@@ -268,6 +269,8 @@ def create_app(
     workers : Workers, optional
         By default two threads, before which 64 pieces of work may wait.
     metrics : Metrics, optional
+    note : function, optional
+        Takes a line about each error that should not be.
     log : function, optional
         Takes a line for each request; None: no access log.
 
@@ -281,4 +284,4 @@ def create_app(
     metrics = Metrics() if metrics is None else metrics
     application = Application(models, workers, limits, metrics)
     router = Router(routes=application.routes(), default=unknown_path, redirect_slashes=False)
-    return Guard(router, Access() if access is None else access, metrics, log)
+    return Guard(router, Access() if access is None else access, metrics, note, log)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import json
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from swvp.errors import one_line
 from swvp.serving.limits import HTTPError
 from swvp.serving.metrics import Metrics
 
-__all__ = ["Access", "Guard", "error_answer", "is_loopback", "write_log"]
+__all__ = ["Access", "Guard", "error_answer", "is_loopback"]
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
@@ -130,11 +129,6 @@ def is_loopback(host: str) -> bool:
         return host in LOOPBACK_NAMES
 
 
-def write_log(line: str) -> None:
-    """Print one line of the access log on standard error."""
-    print(line, file=sys.stderr)
-
-
 def error_answer(path: str, message: str) -> tuple[bytes, bytes]:
     """Return the content type and the body of an error; UDPipe's clients expect text."""
     if path in ("/process", "/models"):
@@ -150,12 +144,21 @@ class Guard:
     app : ASGI application
     access : Access
     metrics : Metrics
+    note : function
+        Takes a line about each error that should not be.
     log : function, optional
         Takes a line for each request; None: no access log.
     """
 
-    def __init__(self, app: ASGIApp, access: Access, metrics: Metrics, log: Callable[[str], object] | None):
-        self.app, self.access, self.metrics, self.log = app, access, metrics, log
+    def __init__(
+        self,
+        app: ASGIApp,
+        access: Access,
+        metrics: Metrics,
+        note: Callable[[str], object],
+        log: Callable[[str], object] | None,
+    ):
+        self.app, self.access, self.metrics, self.note, self.log = app, access, metrics, note, log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -194,7 +197,7 @@ class Guard:
                 content_type, body = error_answer(path, message)
                 await answer(guarded_send, error.status_code, body, content_type, dict(error.headers or {}))
             except Exception as error:
-                problem(error)
+                self.note(described(error))
                 if status:
                     raise  # the answer has begun: the connection must end
                 content_type, body = error_answer(path, "an error of the server; its log says more")
@@ -209,13 +212,13 @@ class Guard:
                 self.log(one_line(f"{client} {method} {target} {status} {size} {1000 * seconds:.1f}ms"))
 
 
-def problem(error: Exception) -> None:
-    """Print an error that should not be, with its place, as one line."""
+def described(error: Exception) -> str:
+    """Return an error that should not be, with its place, as one line."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     place = "" if trace is None else f" ({trace.tb_frame.f_code.co_filename}:{trace.tb_lineno})"
-    write_log(one_line(f"swvp: error in a request: {type(error).__name__}: {error}{place}"))
+    return one_line(f"error in a request: {type(error).__name__}: {error}{place}")
 
 
 async def answer(

@@ -105,10 +105,14 @@ class Server(uvicorn.Server):
 
 
 class OneLine(logging.Handler):
-    """Prints what uvicorn reports as one line."""
+    """Passes on what uvicorn reports, as one line."""
+
+    def __init__(self, note: Callable[[str], object]):
+        super().__init__()
+        self.note = note
 
     def emit(self, record: logging.LogRecord) -> None:
-        print(one_line(f"swvp: {record.getMessage().splitlines()[0]}"), file=sys.stderr)
+        self.note(one_line(record.getMessage().partition("\n")[0]))
 
 
 def run_server(
@@ -143,8 +147,8 @@ def run_server(
     """
     models, metrics = Models(files, examples), Metrics()
     workers = Workers(threads, waiting, limits.seconds)
-    app = create_app(models, limits=limits, access=access, workers=workers, metrics=metrics, log=log)
-    quiet_uvicorn()
+    app = create_app(models, limits=limits, access=access, workers=workers, metrics=metrics, note=note, log=log)
+    quiet_uvicorn(note)
     connections = most_connections()
     config = uvicorn.Config(
         app,
@@ -181,8 +185,8 @@ def run_server(
     note("stopped")
 
 
-def quiet_uvicorn() -> None:
+def quiet_uvicorn(note: Callable[[str], object]) -> None:
     """Let uvicorn report problems only, each as one line."""
     logger: Any = logging.getLogger("uvicorn")
-    logger.handlers, logger.propagate = [OneLine()], False
+    logger.handlers, logger.propagate = [OneLine(note)], False
     logger.setLevel(logging.WARNING)
