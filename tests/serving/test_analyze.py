@@ -1,6 +1,7 @@
 """POST /api/v1/analyze: each kind of model, input and output; what is wrong is refused_request with one line."""
 
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -207,3 +208,23 @@ def test_answers_are_the_same_in_any_number_of_threads(client):
     alone = [sentences(given) for given in requests]
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(sentences, requests * 10)) == alone * 10
+
+
+def test_no_request_is_an_error_of_the_server(client):
+    """Valid requests with random changes get an answer or one line, whatever is changed."""
+    generator = random.Random(0)
+    texts = ["", " ", "names", "\n\n", "a\tb", "1\ta\n", "a " * 50]
+    values = [None, True, 0, -1, 1.5, 10**30, [], [[]], [["a"]], [[["a", "b"]]], {}, *texts]
+    requests = {
+        "analyze": {"model": "names", "text": "Ann left", "k": 2, "input": "horizontal", "output": "json"},
+        "explain": {"model": "garden", "tokens": ["Ann", "left"], "word": 1, "what": "head", "top": 3},
+        "trace": {"kind": "column", "data": "Ann X\nleft Y\n", "rules": ["csp"], "epochs": 2},
+    }
+    for _ in range(300):
+        path = generator.choice(list(requests))
+        given = dict(requests[path])
+        for _ in range(generator.randint(1, 2)):
+            given[generator.choice([*given, "conllu", "tokens", "texts", "confidence"])] = generator.choice(values)
+        response = client.post(f"/api/v1/{path}", json=given)
+        assert response.status_code in (200, 400, 404, 413), given
+        assert response.status_code == 200 or list(response.json()) == ["error"]

@@ -5,6 +5,7 @@ import pytest
 from helpers.garden import DEV
 from swvp import DependencyParser, SequenceTagger
 from swvp.tracing import export_trace
+from swvp.tracing.lessons import LESSONS
 
 
 def test_a_label_is_explained_as_in_python(ask, model_folder):
@@ -61,7 +62,7 @@ def test_a_wrong_question_gets_one_line(refused_request, given, message):
 
 def test_a_lesson_is_the_training_that_the_library_exports(client):
     listed = client.get("/api/v1/lessons").json()
-    assert [lesson["name"] for lesson in listed["lessons"]] == ["figure-1", "two-dimensions"]
+    assert [lesson["name"] for lesson in listed["lessons"]] == list(LESSONS)
     answer = client.get("/api/v1/lessons/two-dimensions?rules=csp,b-wm&beta=0.5&epochs=3").json()
     expected = export_trace(lesson="two-dimensions", rules=["csp", "b-wm"], beta=0.5, epochs=3)
     assert [(run["rule"], run["w"]) for run in answer["runs"]] == [(run["rule"], run["w"]) for run in expected["runs"]]

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, Router
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from swvp.errors import InputError
 from swvp.serving import lessons, udpipe
@@ -142,13 +142,14 @@ class Application:
     async def form(self, request: Request) -> dict[str, str]:
         """Return the fields of a form; files are errors."""
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        body = request._body = await self.body(request)
+        body = await self.body(request)
         if not body:
             return {}
         if kind not in FORMS:
             raise HTTPError(400, f"Unsupported Content-Type; use {' or '.join(FORMS)}.")
         try:
-            fields = await request.form(max_files=0, max_fields=20, max_part_size=self.limits.bytes)
+            again = Request(request.scope, replayed(body))
+            fields = await again.form(max_files=0, max_fields=20, max_part_size=self.limits.bytes)
         except (HTTPException, ValueError) as error:
             raise HTTPError(400, f"Cannot parse the form: {getattr(error, 'detail', error)}") from None
         return {name: value for name, value in fields.items() if isinstance(value, str)}
@@ -211,6 +212,15 @@ class Application:
             raise HTTPError(400, str(error)) from None
         except MemoryError:
             raise HTTPError(503, "not enough memory; send less at once") from None
+
+
+def replayed(body: bytes) -> Receive:
+    """Return what gives a body that was read already."""
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive
 
 
 def encoded(answer: Any) -> bytes:

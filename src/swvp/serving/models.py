@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from swvp.errors import InputError, did_you_mean, escaped
+from swvp.errors import InputError, did_you_mean, escaped, shown
 from swvp.serving.explanations import explain
 from swvp.serving.limits import Deadline, HTTPError, Limits
 from swvp.serving.queries import Query, sentences_in
@@ -64,9 +64,11 @@ class Models:
         self.default = self.files[0].name
         self.served: dict[str, Served] = {file.name: loaded(file) for file in self.files}
 
-    def find(self, name: str | None) -> Served:
-        """Return a model by its name; raise HTTPError if there is none."""
+    def find(self, name: Any) -> Served:
+        """Return a model by its name, None for the default; raise HTTPError if there is none."""
         name = self.default if name is None else name
+        if not isinstance(name, str):
+            raise HTTPError(400, f"model must be a text, not {shown(name)}")
         if name not in self.served:
             hint = did_you_mean(name, self.served)
             raise HTTPError(404, f"no model '{name}'{hint}; there are: {', '.join(self.served)}")
@@ -74,11 +76,11 @@ class Models:
 
     def describe(self) -> dict[str, Any]:
         """Return what clients see of all models."""
-        shown = [
+        described = [
             served.describe() | {"examples": self.examples.get(name, self.examples.get("", []))}
             for name, served in self.served.items()
         ]
-        return {"models": shown, "default": self.default}
+        return {"models": described, "default": self.default}
 
     def reload(self) -> list[tuple[str, bool]]:
         """Load all files again; return a line about each model, and whether it was loaded."""
