@@ -167,6 +167,14 @@ def test_what_is_too_large_is_refused(new_client):
     assert chunked.status_code == 413
 
 
+def test_the_bodies_of_all_requests_are_bounded_and_forgotten(new_client):
+    client = new_client(limits=Limits(bytes_in_all=200))
+    for _ in range(3):
+        assert client.post("/api/v1/analyze", json=QUESTION).status_code == 200
+        refused = client.post("/api/v1/analyze", json=QUESTION | {"text": "a " * 100})
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+
+
 def test_a_body_must_say_that_it_is_json(client):
     for kind in ("text/plain", "application/x-www-form-urlencoded", "application/jsonx"):
         assert client.post("/api/v1/analyze", content=b"{}", headers={"Content-Type": kind}).status_code == 415

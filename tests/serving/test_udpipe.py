@@ -64,7 +64,9 @@ def test_conllu_keeps_what_is_not_predicted(process):
         rows = [line.split("\t") for line in text.splitlines() if "\t" in line]
         return [[row[k] for k in numbers] for row in rows]
 
-    assert columns(process(data=given, tagger=""), 1, 6, 7) == columns(given, 1, 6, 7)
+    assert process(data=given) == given
+    assert columns(process(data=given, tagger=""), 1, 6, 7, 8, 9) == columns(given, 1, 6, 7, 8, 9)
+    assert "# sent_id = dev-2\n" in process(data=given, tagger="", parser="")
     assert columns(process(data=given, parser="", model="trees"), 1, 2, 3) == columns(given, 1, 2, 3)
 
 

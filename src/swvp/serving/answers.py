@@ -7,7 +7,9 @@ from typing import Any
 
 from swvp.evaluation.counts import phrases
 from swvp.serving.served import COLUMNS, Analysis, Served
+from swvp.text.document import Document
 from swvp.text.files import OUTPUTS as WRITERS
+from swvp.text.files import written_back
 from swvp.text.sentence import Sentence
 
 __all__ = ["answer_of", "written"]
@@ -120,7 +122,7 @@ def text_of(analysis: Analysis, output: str, *, in_column: bool) -> str:
     """Return an analysis as text; labels that have no column of their own are in MISC, or after a tab."""
     document = analysis.document
     if analysis.labels is None or output == "horizontal" or (output == "conllu" and in_column):
-        return WRITERS[output](document)
+        return conllu_of(document) if output == "conllu" else WRITERS[output](document)
     if output == "vertical":
         return "".join(
             "".join(
@@ -131,14 +133,19 @@ def text_of(analysis: Analysis, output: str, *, in_column: bool) -> str:
             for sentence, labels in zip(document.sentences, analysis.labels, strict=True)
         )
     labels = iter([label for sentence in analysis.labels for label in sentence])
-    return "".join(with_label(line, labels) for line in WRITERS[output](document).splitlines(keepends=True))
+    return "\n".join(with_label(line, labels) for line in conllu_of(document).split("\n"))
+
+
+def conllu_of(document: Document) -> str:
+    """Return a document in CoNLL-U; where it was given so, comments and other columns stay."""
+    return document.to_conllu() if document.treebank.table is None else written_back(document.treebank).decode()
 
 
 def with_label(line: str, labels: Any) -> str:
     """Return a line of CoNLL-U with the next label in MISC, if it is that of a word."""
-    fields = line.rstrip("\n").split("\t")
-    if len(fields) < 10 or "-" in fields[0]:
+    fields = line.split("\t")
+    if len(fields) < 10 or not fields[0].isdigit():
         return line
     label = f"Label={next(labels)}"
     fields[9] = label if fields[9] == "_" else f"{label}|{fields[9]}"
-    return "\t".join(fields) + "\n"
+    return "\t".join(fields)

@@ -49,6 +49,7 @@ class Application:
     def __init__(self, models: Models, workers: Workers, limits: Limits, metrics: Metrics):
         self.models, self.workers, self.limits, self.metrics = models, workers, limits, metrics
         self.static = resources.files("swvp.serving") / "static"
+        self.held = 0  # bytes of bodies under way
         self.openapi = json.dumps(openapi(), ensure_ascii=False).encode()
 
     def routes(self) -> list[Route]:
@@ -69,7 +70,19 @@ class Application:
             ("GET", "/static/{name}", self.static_file),
             *(("GET", path, self.page) for path in PAGES),
         ]
-        return [Route(path, named(path, endpoint), methods=[method]) for method, path, endpoint in routes]
+        return [Route(path, self.named(path, endpoint), methods=[method]) for method, path, endpoint in routes]
+
+    def named(self, path: str, endpoint: Callable[[Request], Awaitable[Response]]) -> Any:
+        """Return an endpoint that says which route it is, for the metrics, and forgets its body in the end."""
+
+        async def run(request: Request) -> Response:
+            request.scope["swvp.route"] = path
+            try:
+                return await endpoint(request)
+            finally:
+                self.held -= request.scope.get("swvp.held", 0)
+
+        return run
 
     # ------------------------------------------------------------ the API
 
@@ -135,7 +148,7 @@ class Application:
                 lambda deadline: encoded(udpipe.process(self.models, parameters, self.limits, deadline))
             )
         except HTTPError as error:
-            if error.status in (429, 503):
+            if error.status in (408, 429, 503):
                 raise
             raise HTTPError(400, str(error)) from None
 
@@ -193,11 +206,16 @@ class Application:
         if announced.isdigit() and int(announced) > most:
             raise too_large("bytes of the body", int(announced), most)
         parts, size = [], 0
+        request.scope["swvp.held"] = 0
         try:
             async with asyncio.timeout(self.limits.body_seconds):
                 async for part in request.stream():
                     parts.append(part)
                     size += len(part)
+                    self.held += len(part)
+                    request.scope["swvp.held"] = size
+                    if self.held > self.limits.bytes_in_all:
+                        raise HTTPError(429, "too much is being sent at the moment; try again", {"Retry-After": "1"})
                     if size > most:
                         raise too_large("bytes of the body", size, most)
         except TimeoutError:
@@ -229,16 +247,6 @@ def encoded(answer: Any) -> bytes:
 
 def as_json(answer: Any) -> Response:
     return Response(encoded(answer), media_type=JSON)
-
-
-def named(path: str, endpoint: Callable[[Request], Awaitable[Response]]) -> Any:
-    """Return an endpoint that says which route it is, for the metrics."""
-
-    async def run(request: Request) -> Response:
-        request.scope["swvp.route"] = path
-        return await endpoint(request)
-
-    return run
 
 
 def process_gauges() -> dict[str, float]:

@@ -45,6 +45,8 @@ class Limits:
         The time for its work, with the time that it waits for a thread.
     body_seconds : float
         The time in which its body must arrive.
+    bytes_in_all : int
+        Of the bodies of all requests under way.
     """
 
     bytes: int = 4 * 2**20
@@ -55,6 +57,7 @@ class Limits:
     ranked_words: int = 100
     seconds: float = 30.0
     body_seconds: float = 10.0
+    bytes_in_all: int = 256 * 2**20
 
     def shown(self) -> dict[str, float]:
         """Return the limits for clients."""

@@ -16,7 +16,7 @@ from swvp.errors import InputError, unknown_name
 from swvp.io.blocks import read_blocks, read_parts
 from swvp.io.files import CONLLU_FILE
 from swvp.io.table import CONLLU, Column, shape_of, table_of
-from swvp.io.treebank import DEPREL, HEAD, WITHOUT_HEADS, treebank_of_table
+from swvp.io.treebank import DEPREL, HEAD, WITHOUT_HEADS, Treebank, treebank_of_table
 from swvp.pipeline import in_order
 from swvp.text.document import Document
 from swvp.text.gold import document_of
@@ -24,7 +24,7 @@ from swvp.text.pipeline import Pipeline
 from swvp.text.segmentation import Segmentation
 from swvp.text.sentence import PARAGRAPH
 
-__all__ = ["INPUTS", "OUTPUTS", "analyse_file"]
+__all__ = ["INPUTS", "OUTPUTS", "analyse_file", "written_back"]
 
 LINES = 500
 """The number of lines, or of sentences with one token per line, that are analysed at once."""
@@ -285,15 +285,22 @@ def analyse_conllu(
         done = pipeline.complete(treebank)
         if write is not None:
             return write(document_of(done)).encode()
-        columns = {CONLLU.index("upos"): done.upos, CONLLU.index("xpos"): done.xpos, CONLLU.index("feats"): done.feats}
-        columns[CONLLU.index("lemma")] = done.lemmas
-        if done.heads is not None:
-            most = int(done.heads.max())
-            columns[HEAD] = Column([str(k) for k in range(most + 1)], done.heads)
-            columns[DEPREL] = done.labels or Column(["_"], np.zeros(table.tokens, np.int32))
-        return table.replace_columns(columns)
+        return written_back(done)
 
     yield from in_order(work, blocks(), n_jobs)
+
+
+def written_back(treebank: Treebank) -> bytes:
+    """Return the file of a treebank with the columns that it has now; all other bytes stay."""
+    table = treebank.table
+    assert table is not None
+    columns = {CONLLU.index(name): getattr(treebank, name) for name in ("upos", "xpos", "feats")}
+    columns[CONLLU.index("lemma")] = treebank.lemmas
+    if treebank.heads is not None:
+        most = int(treebank.heads.max())
+        columns[HEAD] = Column([str(k) for k in range(most + 1)], treebank.heads)
+        columns[DEPREL] = treebank.labels or Column(["_"], np.zeros(table.tokens, np.int32))
+    return table.replace_columns(columns)
 
 
 INPUTS: dict[str, Callable[[Pipeline, Iterable[str]], Iterator[Part]]] = {
