@@ -23,6 +23,7 @@ LAYERS = [
         "inner_code",
         "tables",
     ],
+    ["cluster"],
     ["io", "features"],
     ["structures"],
     ["learning"],

@@ -1,0 +1,423 @@
+"""The connection to a cluster: an existing Dask scheduler or workers on this machine, and a bounded map over recipes.
+
+    with open_workers(address="tcp://10.0.0.1:8786", tell=print) as workers:
+        for number, result in workers.map(function, recipes):
+            ...
+
+`Cluster` runs the tasks on Dask's workers, `Threads` has the same interface and runs them in this process. A task is a
+function of a module with a recipe (see `task.py`). What a task writes and what it returns must not depend on where it
+runs or how often: the task of a killed worker is run again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import itertools
+import logging
+import queue
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, TypeVar
+
+from swvp.cluster import task
+from swvp.errors import InputError
+
+__all__ = ["Cluster", "Threads", "Workers", "open_workers"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Tell = Callable[[str], object]
+Name = Callable[[Any], str]
+
+CONNECT_SECONDS = 20.0
+POLL_SECONDS = 1.0
+SLOTS_SECONDS = 5.0
+"""The number of workers is asked for again after so many seconds."""
+
+RETRIES = 2
+"""How often a task is submitted again after Dask gave it up, which it does after it was lost with four workers."""
+
+AHEAD = 2
+"""Tasks per thread of the cluster that are submitted before their turn; twice as many for results in order."""
+
+
+class Workers(Protocol):
+    """What runs tasks: `Cluster` or `Threads`."""
+
+    def map(
+        self,
+        function: Callable[[Item], Result],
+        items: Iterable[Item],
+        *,
+        in_order: bool = True,
+        retries: int = RETRIES,
+        name: Name = str,
+    ) -> Iterator[tuple[int, Result]]: ...
+
+    @property
+    def slots(self) -> int: ...
+
+    def __enter__(self) -> Workers: ...
+
+    def __exit__(self, *error: Any) -> None: ...
+
+
+def open_workers(
+    address: str | None = None,
+    workers: int | None = None,
+    *,
+    jobs: int = 1,
+    tls_ca: str | Path | None = None,
+    tls_cert: str | Path | None = None,
+    tls_key: str | Path | None = None,
+    tell: Tell = lambda message: None,
+) -> Workers:
+    """Return the cluster at an address, `workers` processes of this machine, or else `jobs` threads of this process."""
+    if address is None and workers is None:
+        return Threads(jobs)
+    return Cluster(address, workers=workers, tls_ca=tls_ca, tls_cert=tls_cert, tls_key=tls_key, tell=tell)
+
+
+class Threads:
+    """Threads of this process, with the interface of a cluster. Kernels release the GIL."""
+
+    def __init__(self, jobs: int = 1):
+        if jobs < 1:
+            raise InputError(f"jobs must be at least 1, not {jobs}")
+        self.slots = jobs
+
+    def __enter__(self) -> Threads:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        pass
+
+    def map(
+        self,
+        function: Callable[[Item], Result],
+        items: Iterable[Item],
+        *,
+        in_order: bool = True,
+        retries: int = RETRIES,
+        name: Name = str,
+    ) -> Iterator[tuple[int, Result]]:
+        """Yield the number of each item and the function's result for it; see `Cluster.map`."""
+        numbered = enumerate(items)
+        if self.slots == 1:
+            for number, item in numbered:
+                yield number, function(item)
+            return
+        pending: dict[Future[Result], int] = {}
+        with ThreadPoolExecutor(self.slots) as pool:
+            try:
+                while True:
+                    for number, item in itertools.islice(numbered, AHEAD * self.slots - len(pending)):
+                        pending[pool.submit(function, item)] = number
+                    if not pending:
+                        return
+                    future = next(iter(pending if in_order else wait(pending, return_when=FIRST_COMPLETED).done))
+                    result = future.result()
+                    yield pending.pop(future), result
+                    del future, result
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+
+class Cluster:
+    """A connection to Dask, open while the `with` block runs.
+
+    Parameters
+    ----------
+    address : str, optional
+        The address of a scheduler, as tcp://10.0.0.1:8786 or tls://…, or the path of a scheduler file (.json).
+    workers : int, optional
+        Without an address: start this many worker processes on this machine, with one thread each. They talk through
+        TLS with certificates made for them, because other users of the machine could connect to them.
+    tls_ca, tls_cert, tls_key : path, optional
+        Files for a scheduler with TLS. What is not given is taken from Dask's configuration.
+    tell : callable, optional
+        Called with messages for the user, such as the scheduler's address.
+
+    Raises
+    ------
+    InputError
+        If Dask is not installed, the scheduler cannot be reached, or a worker has another version of swvp.
+    """
+
+    def __init__(
+        self,
+        address: str | None = None,
+        *,
+        workers: int | None = None,
+        tls_ca: str | Path | None = None,
+        tls_cert: str | Path | None = None,
+        tls_key: str | Path | None = None,
+        tell: Tell = lambda message: None,
+    ):
+        if (address is None) == (workers is None):
+            raise InputError("give either the address of a cluster or a number of workers")
+        if workers is not None and workers < 1:
+            raise InputError(f"workers must be at least 1, not {workers}")
+        tls = {"tls_ca_file": tls_ca, "tls_client_cert": tls_cert, "tls_client_key": tls_key}
+        self.tls = {name: str(path) for name, path in tls.items() if path is not None}
+        if self.tls and workers is not None:
+            raise InputError("TLS files are for an existing cluster: workers on this machine get their own")
+        for path in self.tls.values():
+            if not Path(path).is_file():
+                raise InputError(f"cannot read {path}: no such file")
+        if importlib.util.find_spec("distributed") is None:
+            raise InputError("clusters need Dask: pip install 'swvp[cluster]'")
+        self.address, self.workers, self.tell = address, workers, tell
+        self.client: Any = None
+        self._local: Any = None
+        self._slots, self._slots_at = 1, 0.0
+        self._log_level = logging.WARNING
+
+    # ------------------------------------------------------------ opening and closing
+
+    def __enter__(self) -> Cluster:
+        logger = logging.getLogger("distributed")
+        self._log_level = logger.level
+        logger.setLevel(logging.CRITICAL)  # what users must know is told in one line, without tracebacks
+        try:
+            self._connect()
+            self._wait_for_workers()
+            self._check_workers()
+        except BaseException as error:
+            self.__exit__(type(error), error, error.__traceback__)
+            raise
+        return self
+
+    def _connect(self) -> None:
+        from distributed import Client, LocalCluster, Security
+
+        try:
+            if self.workers is not None:
+                dashboard = "127.0.0.1:0" if importlib.util.find_spec("bokeh") else None
+                self._local = LocalCluster(
+                    n_workers=self.workers,
+                    threads_per_worker=1,
+                    processes=True,
+                    memory_limit=0,
+                    dashboard_address=dashboard,
+                    protocol="tls://",
+                    security=Security.temporary(),
+                    silence_logs=logging.CRITICAL,
+                )
+                where: dict[str, Any] = {"address": self._local.scheduler_address, "security": self._local.security}
+            else:
+                where = {"address": self.address}
+                if str(self.address).endswith(".json"):
+                    where = {"scheduler_file": self.address}
+                    if not Path(str(self.address)).is_file():
+                        raise InputError(f"cannot read {self.address}: no such scheduler file")
+                if self.tls:
+                    where["security"] = Security(**self.tls, require_encryption=True)
+            self.client = Client(**where, timeout=CONNECT_SECONDS, set_as_default=False, name="swvp")
+        except ImportError as error:
+            raise InputError(f"clusters need Dask with TLS ({error}): pip install 'swvp[cluster]'") from None
+        except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"cannot connect to the cluster at {self.address}: {cause(error)}") from None
+        self.address = self.client.scheduler.address
+        dashboard = self.client.dashboard_link if self._has_dashboard() else None
+        self.tell(f"scheduler: {self.address}" + (f"; dashboard: {dashboard}" if dashboard else ""))
+
+    def _has_dashboard(self) -> bool:
+        if self._local is not None:
+            return importlib.util.find_spec("bokeh") is not None
+        return "dashboard" in self.client.scheduler_info().get("services", {})
+
+    def _wait_for_workers(self) -> None:
+        if not self._threads():
+            self.tell(f"the cluster at {self.address} has no workers yet: waiting for the first")
+            while not self._threads():
+                time.sleep(POLL_SECONDS)
+
+    def _check_workers(self) -> None:
+        """Raise InputError if a worker has another version of Python or swvp, or another state of its kernels."""
+        try:
+            versions = self.client.get_versions(packages=["swvp"])
+            ours = versions["client"]
+            for worker, theirs in versions["workers"].items():
+                if not theirs:
+                    continue  # it has just ended
+                python = theirs["host"]["python"]
+                if python.split(".")[:2] != ours["host"]["python"].split(".")[:2]:
+                    raise InputError(f"worker {worker} has Python {python}, but here is {ours['host']['python']}")
+                if theirs["packages"].get("swvp") is None:
+                    raise InputError(f"worker {worker} has no swvp: install {task.identity()} there")
+                if theirs["packages"]["swvp"] != ours["packages"]["swvp"]:
+                    raise other_version(worker, f"swvp {theirs['packages']['swvp']}")
+            for worker, identity in self.client.run(task.identity, on_error="return").items():
+                if isinstance(identity, str) and identity != task.identity():
+                    raise other_version(worker, identity)
+        except OSError:
+            raise self._gone() from None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            for part in (self.client, self._local):
+                if part is not None:
+                    with contextlib.suppress(OSError, TimeoutError, RuntimeError):
+                        part.close(timeout=5 if kind is None else 2)
+        finally:
+            self.client = self._local = None
+            logging.getLogger("distributed").setLevel(self._log_level)
+
+    # ------------------------------------------------------------ the map
+
+    @property
+    def slots(self) -> int:
+        """The number of tasks that the cluster runs at once, at least 1; asked for every few seconds."""
+        if time.monotonic() - self._slots_at > SLOTS_SECONDS:
+            self._slots, self._slots_at = max(1, sum(self._threads().values())), time.monotonic()
+        return self._slots
+
+    def _threads(self) -> dict[str, int]:
+        try:
+            return dict(self.client.nthreads())
+        except (OSError, AttributeError):
+            raise self._gone() from None
+
+    def map(
+        self,
+        function: Callable[[Item], Result],
+        items: Iterable[Item],
+        *,
+        in_order: bool = True,
+        retries: int = RETRIES,
+        name: Name = str,
+    ) -> Iterator[tuple[int, Result]]:
+        """Yield the number of each item and the function's result for it.
+
+        Items are taken from their iterator as the cluster gets free: there is only ever a bounded number of them and of
+        results. Leaving the loop cancels the rest; a task may ask `task.Stop` whether it is cancelled.
+
+        Parameters
+        ----------
+        function : callable
+            A function of a module of swvp, or a `functools.partial` of one.
+        items : iterable
+            Recipes: small objects that can be pickled.
+        in_order : bool
+            Yield the results in the order of the items; else as they come.
+        retries : int
+            How often a task is submitted again after Dask has given it up because several workers died with it.
+        name : callable
+            Returns the name of an item for messages.
+
+        Raises
+        ------
+        InputError
+            If a task raised one (or an OSError or MemoryError): its message and the worker; if a worker has another
+            version; if a task ends all workers that try it; if the scheduler is gone.
+        """
+        numbered = enumerate(items)
+        tasks: dict[str, _Submitted] = {}
+        early: dict[int, Result] = {}
+        turn = 0
+        done: queue.SimpleQueue[str] = queue.SimpleQueue()
+        prefix = f"swvp-{getattr(function, '__name__', 'task')}-{uuid.uuid4().hex[:12]}"
+
+        def submit(number: int, item: Item, tries: int) -> None:
+            key = f"{prefix}-{number}-{tries}"
+            future = self._submit(key, function, item)
+            tasks[key] = _Submitted(number, item, tries, future)
+            future.add_done_callback(lambda _, key=key: done.put(key))
+
+        try:
+            while True:
+                most = self.slots * AHEAD * (2 if in_order else 1) + 1
+                for number, item in itertools.islice(numbered, max(0, most - len(tasks) - len(early))):
+                    submit(number, item, 0)
+                if not tasks:
+                    return
+                try:
+                    key = done.get(timeout=POLL_SECONDS)
+                except queue.Empty:
+                    if self.client.status != "running":
+                        raise self._gone() from None
+                    continue
+                submitted = tasks.pop(key)
+                outcome = self._outcome(submitted, retries, name)
+                if outcome is None:
+                    submit(submitted.number, submitted.item, submitted.tries + 1)
+                    continue
+                if not in_order:
+                    yield submitted.number, outcome.value
+                    continue
+                early[submitted.number] = outcome.value
+                while turn in early:
+                    yield turn, early.pop(turn)
+                    turn += 1
+        finally:
+            if tasks:
+                with contextlib.suppress(Exception):  # the scheduler may be gone
+                    self.client.cancel([submitted.future for submitted in tasks.values()], force=True)
+
+    def _submit(self, key: str, function: Callable[[Any], Any], item: Any) -> Any:
+        try:
+            return self.client.submit(task.run, task.identity(), function, item, key=key, pure=False)
+        except (OSError, RuntimeError):
+            raise self._gone() from None
+
+    def _outcome(self, submitted: _Submitted, retries: int, name: Name) -> task.Outcome | None:
+        """The outcome of a finished task; None if it was lost with its workers and should be tried again."""
+        from distributed import KilledWorker
+
+        future = submitted.future
+        if future.status in ("cancelled", "lost"):
+            raise self._gone()
+        try:
+            outcome: task.Outcome = future.result()
+        except KilledWorker as error:
+            if submitted.tries < retries:
+                return None
+            raise InputError(
+                f"{name(submitted.item)}: every worker that tried it died, the last at {error.last_worker.address}: "
+                "look into the worker's log (not enough memory?)"
+            ) from None
+        except BaseException as error:
+            if type(error).__name__ in ("CancelledError", "FutureCancelledError", "CommClosedError"):
+                raise self._gone() from None
+            raise
+        finally:
+            future.release()
+        if outcome.is_version:
+            raise other_version(outcome.worker, outcome.problem or "")
+        if outcome.problem is not None:
+            raise InputError(f"{outcome.problem} (on worker {outcome.worker})")
+        return outcome
+
+    def _gone(self) -> InputError:
+        return InputError(
+            f"the scheduler at {self.address} is gone: finished work is kept; start it and run the same command again"
+        )
+
+
+class _Submitted:
+    """A task that was submitted: the number of its item, the item, how often it was given up before."""
+
+    def __init__(self, number: int, item: Any, tries: int, future: Any):
+        self.number, self.item, self.tries, self.future = number, item, tries, future
+
+
+def other_version(worker: str, identity: str) -> InputError:
+    return InputError(f"worker {worker} has {identity}, but here is {task.identity()}: install the same version there")
+
+
+def cause(error: BaseException) -> str:
+    """The innermost message of an error of Dask, which wraps those of the system."""
+    while error.__cause__ is not None and str(error.__cause__):
+        error = error.__cause__
+    return str(error) or type(error).__name__
