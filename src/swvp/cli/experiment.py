@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from swvp.cli.options import MAX_BYTES, Encoding, Load, MaxBytes, floats, integers, load_python, names, takes_options
+from swvp.cli.options import (
+    MAX_BYTES,
+    ClusterOptions,
+    Encoding,
+    Load,
+    MaxBytes,
+    floats,
+    integers,
+    load_python,
+    names,
+    takes_options,
+)
 from swvp.cli.terminal import new_console, print_message
 
 if TYPE_CHECKING:
+    from swvp.cluster.connect import Workers
     from swvp.studies.report import Settings
 
 __all__ = ["app"]
@@ -95,7 +109,7 @@ CONTROL_HELP = "Also train CSP on as many random orders as there are β values, 
 
 
 @dataclass(kw_only=True)
-class SyntheticOptions:
+class SyntheticOptions(ClusterOptions):
     """The options of `swvp experiment synthetic`."""
 
     setups: Annotated[str | None, typer.Option(help="The paper's setups to run.", show_default="1,2,3")] = None
@@ -154,11 +168,11 @@ def synthetic(given: SyntheticOptions) -> None:
     }
     changed = {name: value for name, value in values.items() if value is not None}
     settings = dataclasses.replace(QUICK if given.quick else FULL, **changed)
-    run_study(settings, folder_of(given.output, "synthetic", given.quick), jobs=given.jobs, fresh=given.fresh)
+    run_study(settings, folder_of(given.output, "synthetic", given.quick), given)
 
 
 @dataclass(kw_only=True)
-class DatasetStudyOptions:
+class DatasetStudyOptions(ClusterOptions):
     """The options that the studies on datasets of the user share."""
 
     sentences: Annotated[
@@ -280,7 +294,7 @@ def parsing(given: ParsingOptions) -> None:
     settings = ParsingSettings(treebanks=find_treebanks(given.treebanks), **arguments)
     tell_sampled([source.name for source in settings.treebanks if settings.samples(source)], asked=settings.sample_dev)
     folder = folder_of(given.output, "parsing-paper" if given.paper else "parsing", given.quick)
-    run_study(settings, folder, jobs=given.jobs, fresh=given.fresh)
+    run_study(settings, folder, given)
 
 
 @dataclass(kw_only=True)
@@ -381,7 +395,7 @@ def tagging(given: TaggingOptions) -> None:
     changed = {name: value for name, value in values.items() if value is not None}
     settings = TaggingSettings(datasets=datasets, **(QUICK if given.quick else {}) | changed)
     tell_sampled([dataset.name for dataset in datasets if settings.samples(dataset)], asked=settings.sample_dev)
-    run_study(settings, folder_of(given.output, "tagging", given.quick), jobs=given.jobs, fresh=given.fresh)
+    run_study(settings, folder_of(given.output, "tagging", given.quick), given)
 
 
 def tell_sampled(names: list[str], *, asked: bool) -> None:
@@ -395,7 +409,7 @@ def folder_of(output: Path | None, study: str, quick: bool) -> Path:
     return output if output is not None else Path(f"swvp-{study}-quick" if quick else f"swvp-{study}")
 
 
-def run_study(settings: Settings, folder: Path, *, jobs: int | None, fresh: bool) -> None:
+def run_study(settings: Settings, folder: Path, given: SyntheticOptions | DatasetStudyOptions) -> None:
     """Run or resume a study in a folder, write its report there, and print its tables."""
     from swvp.cli.progress import Watch
     from swvp.studies.common.running import finished_runs
@@ -406,7 +420,7 @@ def run_study(settings: Settings, folder: Path, *, jobs: int | None, fresh: bool
     console, messages = new_console(width=WIDE), new_console(stderr=True)
     is_started = False
     try:
-        with Watch(messages) as watch:
+        with Watch(messages) as watch, open_cluster(given, messages.print) as workers:
 
             def progress(done: int, total: int) -> None:
                 nonlocal is_started
@@ -415,9 +429,8 @@ def run_study(settings: Settings, folder: Path, *, jobs: int | None, fresh: bool
                     messages.print(start_message(settings.epochs, folder, done, total))
                 watch.show(done, total)
 
-            results = study.run(
-                settings, folder, jobs=available_cores() if jobs is None else jobs, fresh=fresh, progress=progress
-            )
+            jobs = available_cores() if given.jobs is None else given.jobs
+            results = study.run(settings, folder, jobs=jobs, fresh=given.fresh, progress=progress, workers=workers)
             summaries = study.summarise(results)
             write_report(results, folder, summaries=summaries)
     except KeyboardInterrupt:
@@ -429,6 +442,13 @@ def run_study(settings: Settings, folder: Path, *, jobs: int | None, fresh: bool
         raise typer.Exit(130) from None
     study.print_tables(console, summaries)
     console.print(f"\nReport: {folder / REPORT}\nEvery run: {folder / RESULTS}", soft_wrap=True)
+
+
+def open_cluster(
+    given: ClusterOptions, tell: Callable[[str], object]
+) -> contextlib.AbstractContextManager[Workers | None]:
+    """Open the cluster that the options name; without one, the trainings run in threads."""
+    return given.open(tell) if given.uses_cluster else contextlib.nullcontext()
 
 
 def start_message(epochs: int, folder: Path, done: int, total: int) -> str:

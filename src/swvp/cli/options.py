@@ -10,24 +10,25 @@ A command with many options takes one object, a dataclass with an option as the 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import inspect
 import re
-import runpy
-import sys
-import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from swvp.errors import InputError
-from swvp.io.files import MAX_BYTES, is_special, set_max_bytes
+from swvp.io.files import MAX_BYTES, set_max_bytes
+from swvp.user_code import load_python
+
+if TYPE_CHECKING:
+    from swvp.cluster.connect import Cluster
 
 __all__ = [
     "MAX_BYTES",
+    "ClusterOptions",
     "Command",
     "Encoding",
     "Group",
@@ -45,6 +46,8 @@ __all__ = [
 ]
 
 Options = TypeVar("Options")
+CLUSTER = "Cluster"
+"""The panel of the help for options of clusters."""
 
 
 def limit_bytes(most: int) -> int:
@@ -71,6 +74,64 @@ Load = Annotated[
     Path | None,
     typer.Option(help="Python file to run first; it may register a γ or a JJ (family of sub-structures)."),
 ]
+
+
+@dataclasses.dataclass(kw_only=True)
+class ClusterOptions:
+    """Where the tasks of a command run: on an existing cluster, or in worker processes of this machine."""
+
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Run on a Dask cluster: the address of its scheduler, such as tcp://10.0.0.1:8786, or a scheduler "
+            "file (.json). Workers must see the same files under the same paths.",
+            rich_help_panel=CLUSTER,
+        ),
+    ] = None
+    workers: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Run in N worker processes of this machine.", rich_help_panel=CLUSTER),
+    ] = None
+    cluster_tls_ca: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Certificate of the authority, for a cluster with TLS (PEM).",
+            show_default="Dask's configuration",
+            rich_help_panel=CLUSTER,
+        ),
+    ] = None
+    cluster_tls_cert: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Your certificate (PEM).", rich_help_panel=CLUSTER)
+    ] = None
+    cluster_tls_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Its key (PEM).", rich_help_panel=CLUSTER)
+    ] = None
+
+    @property
+    def uses_cluster(self) -> bool:
+        """Whether the command runs on a cluster; InputError if options contradict each other."""
+        if self.cluster is not None and self.workers is not None:
+            raise InputError("--cluster and --workers exclude each other")
+        tls = self.cluster_tls_ca, self.cluster_tls_cert, self.cluster_tls_key
+        if self.cluster is None and any(path is not None for path in tls):
+            raise InputError("--cluster-tls-ca, --cluster-tls-cert and --cluster-tls-key are for --cluster")
+        return self.cluster is not None or self.workers is not None
+
+    def open(self, tell: Callable[[str], object]) -> Cluster:
+        """Connect to the cluster, or start the worker processes; it is a context manager."""
+        from swvp.cluster.connect import Cluster
+
+        return Cluster(
+            self.cluster,
+            workers=self.workers,
+            tls_ca=self.cluster_tls_ca,
+            tls_cert=self.cluster_tls_cert,
+            tls_key=self.cluster_tls_key,
+            tell=tell,
+        )
+
 
 LoadExtensions = Annotated[
     Path | None,
@@ -161,38 +222,6 @@ def factors(text: str | None) -> dict[str | tuple[str, str], float] | None:
         except ValueError:
             raise InputError(f"--cost takes LABEL=FACTOR or GOLD>PREDICTED=FACTOR, not '{part}'") from None
     return result
-
-
-def load_python(path: Path) -> str:
-    """Run a user's Python file, which may register a γ or a JJ; return its SHA-256 digest."""
-    if is_special(path):
-        raise InputError(f"cannot load {path}: a pipe or a device; it must be a file")
-    try:
-        source = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot load {path}: {error.strerror or error}") from None
-    sys.path.insert(0, str(path.parent.resolve()))  # as `python FILE` does: it may import its neighbours
-    try:
-        runpy.run_path(str(path))
-    except (Exception, SystemExit) as error:
-        raise InputError(f"cannot load {path}{failed_line(path, error)}: {described(error)}") from None
-    return hashlib.sha256(source).hexdigest()
-
-
-def failed_line(path: Path, error: BaseException) -> str:
-    """Return the line of a user's file that raised an error, if it is known."""
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == str(path)]
-    line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
-    return "" if line is None else f", line {line}"
-
-
-def described(error: BaseException) -> str:
-    """Return the message of an error of a user's code, whose own __str__ may fail."""
-    try:
-        return str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-    except Exception:
-        return type(error).__name__
 
 
 class Group(TyperGroup):

@@ -18,7 +18,7 @@ import logging
 import queue
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from types import TracebackType
@@ -57,7 +57,7 @@ class Workers(Protocol):
         in_order: bool = True,
         retries: int = RETRIES,
         name: Name = str,
-    ) -> Iterator[tuple[int, Result]]: ...
+    ) -> Generator[tuple[int, Result], None, None]: ...
 
     @property
     def slots(self) -> int: ...
@@ -105,7 +105,7 @@ class Threads:
         in_order: bool = True,
         retries: int = RETRIES,
         name: Name = str,
-    ) -> Iterator[tuple[int, Result]]:
+    ) -> Generator[tuple[int, Result], None, None]:
         """Yield the number of each item and the function's result for it; see `Cluster.map`."""
         numbered = enumerate(items)
         if self.slots == 1:
@@ -297,7 +297,7 @@ class Cluster:
         in_order: bool = True,
         retries: int = RETRIES,
         name: Name = str,
-    ) -> Iterator[tuple[int, Result]]:
+    ) -> Generator[tuple[int, Result], None, None]:
         """Yield the number of each item and the function's result for it.
 
         Items are taken from their iterator as the cluster gets free: there is only ever a bounded number of them and of
@@ -367,7 +367,7 @@ class Cluster:
 
     def _submit(self, key: str, function: Callable[[Any], Any], item: Any) -> Any:
         try:
-            return self.client.submit(task.run, task.identity(), function, item, key=key, pure=False)
+            return self.client.submit(task.run, task.expected(), function, item, key=key, pure=False)
         except (OSError, RuntimeError):
             raise self._gone() from None
 

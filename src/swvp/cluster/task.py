@@ -17,8 +17,9 @@ from typing import Any, NamedTuple, TypeVar
 from swvp._version import __version__
 from swvp.compiled import fingerprint
 from swvp.errors import InputError
+from swvp.user_code import UserFile, load_again, loaded_files
 
-__all__ = ["Outcome", "Stop", "identity", "kept", "run", "worker_name"]
+__all__ = ["Expected", "Outcome", "Stop", "expected", "identity", "kept", "run", "worker_name"]
 
 Value = TypeVar("Value")
 
@@ -50,11 +51,24 @@ def identity() -> str:
     return f"swvp {__version__} (kernels {fingerprint()[:12]})"
 
 
-def run(expected: str, function: Callable[[Any], Any], item: Any) -> Outcome:
+class Expected(NamedTuple):
+    """What a worker must be like: the identity of its code, and the files of the user that it must have loaded."""
+
+    identity: str
+    files: tuple[UserFile, ...]
+
+
+def expected() -> Expected:
+    """Return what workers must be like to give the results of this process."""
+    return Expected(identity(), loaded_files())
+
+
+def run(expected: Expected, function: Callable[[Any], Any], item: Any) -> Outcome:
     """Call a function on a worker; errors that users can mend are returned, so that the worker can be named."""
-    if identity() != expected:
+    if identity() != expected.identity:
         return Outcome(None, identity(), worker_name(), is_version=True)
     try:
+        load_again(expected.files)
         return Outcome(function(item), None, worker_name())
     except InputError as error:
         problem = str(error)

@@ -1,4 +1,4 @@
-"""Running a study: the checks of its settings, its trainings in threads, and the journal of finished runs.
+"""Running a study: the checks of its settings, its trainings in threads or on a cluster, the journal of finished runs.
 
 The journal, `runs.jsonl` in the study's folder, has the settings on its first line, then one run per line. Runs are
 written one by one, so that an interrupted study can resume: only the trainings that the journal lacks are run.
@@ -6,6 +6,7 @@ written one by one, so that an interrupted study can resume: only the trainings 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import threading
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any, Generic, Protocol, TypeVar
 
 from swvp._version import __version__
+from swvp.cluster.connect import Workers
 from swvp.compiled import fingerprint
 from swvp.errors import InputError
 from swvp.io.files import cannot_write
@@ -29,6 +31,7 @@ __all__ = [
     "CSP",
     "NAME",
     "OUTPUTS",
+    "Ask",
     "Journal",
     "Once",
     "Progress",
@@ -51,6 +54,12 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 Progress = Callable[[int, int], None]
 """Called with the number of finished trainings and the number of all."""
+
+
+class Ask(Protocol):
+    """Tells a training whether it should stop: `threading.Event`, or on a cluster `swvp.cluster.task.Stop`."""
+
+    def is_set(self) -> bool: ...
 
 
 class FinishedRun(Protocol):
@@ -128,19 +137,28 @@ def check_jobs(jobs: int) -> None:
 
 def finish(
     trainings: Sequence[Training],
-    train: Callable[[Training, threading.Event], Run | None],
+    train: Callable[[Training, Ask], Run | None],
     journal: Journal[Run],
     *,
     jobs: int,
     progress: Progress,
+    on_worker: Callable[[Training], Run | None] | None = None,
+    workers: Workers | None = None,
 ) -> list[Run]:
-    """Run the trainings that the journal does not have; return the runs of all, in the order of `trainings`."""
+    """Run the trainings that the journal does not have; return the runs of all, in the order of `trainings`.
+
+    With `workers` each training is a task, `on_worker(training)`.
+    """
     try:
         runs = {run.training: run for run in journal.runs}
         missing = [training for training in trainings if training not in runs]
         before = len(trainings) - len(missing)
         progress(before, len(trainings))
-        for done, run in enumerate(in_threads(missing, train, journal, jobs), before + 1):
+        if workers is None or on_worker is None:
+            finished = in_threads(missing, train, journal, jobs)
+        else:
+            finished = on_cluster(missing, on_worker, journal, workers)
+        for done, run in enumerate(finished, before + 1):
             runs[run.training] = run
             progress(done, len(trainings))
     finally:
@@ -150,7 +168,7 @@ def finish(
 
 def in_threads(
     trainings: Sequence[Training],
-    train: Callable[[Training, threading.Event], Run | None],
+    train: Callable[[Training, Ask], Run | None],
     journal: Journal[Run],
     jobs: int,
 ) -> Iterator[Run]:
@@ -174,6 +192,22 @@ def in_threads(
             stopped.set()
             pool.shutdown(wait=True, cancel_futures=True)
             raise
+
+
+def on_cluster(
+    trainings: Sequence[Training], train: Callable[[Training], Run | None], journal: Journal[Run], workers: Workers
+) -> Iterator[Run]:
+    """Yield the runs as they finish on the workers; the journal stays here."""
+    with contextlib.closing(workers.map(train, trainings, in_order=False, name=training_name)) as results:
+        for _, run in results:
+            if run is not None:
+                journal.add(run)
+                yield run
+
+
+def training_name(training: tuple[Any, ...]) -> str:
+    """A training as messages name it."""
+    return f"training {', '.join(str(part) for part in training if part is not None)}"
 
 
 # ---------------------------------------------------------------- the journal

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from swvp.studies.common.running import Journal, Progress, Run, Training, finish
+from swvp.cluster.connect import Workers
+from swvp.studies.common.running import Ask, Journal, Progress, Run, Training, finish
 
 __all__ = ["Header", "documented", "results_json", "run_trainings"]
 
@@ -31,6 +31,8 @@ PARAMETERS = """Every finished training is written to `folder` at once. The resu
         Remove an earlier study from the folder and start from the beginning.
     progress : callable
         Called with the number of finished trainings and the number of all.
+    workers : Workers, optional
+        An open connection to a cluster, on which the trainings run instead of in threads.
 
     Returns
     -------
@@ -64,17 +66,20 @@ def run_trainings(
     settings: Settings,
     folder: str | Path,
     trainings: Sequence[Training],
-    train: Callable[[Training, threading.Event], Run | None],
+    train: Callable[[Training, Ask], Run | None],
     *,
+    on_worker: Callable[[Training], Run | None],
     read: Callable[[dict[str, Any]], Run],
     jobs: int,
     fresh: bool,
     progress: Progress,
+    workers: Workers | None,
 ) -> tuple[list[Run], Header]:
     """Run the trainings that the journal in a folder does not have; return all runs, and the header of the results."""
     header = settings.to_json()
     journal = Journal(Path(folder), header, read=read, fresh=fresh)
-    return finish(trainings, train, journal, jobs=jobs, progress=progress), header
+    runs = finish(trainings, train, journal, jobs=jobs, progress=progress, on_worker=on_worker, workers=workers)
+    return runs, header
 
 
 def results_json(header: Header, name: str, parts: Sequence[object], runs: Sequence[Run]) -> dict[str, Any]:

@@ -41,6 +41,18 @@ class Source:
         files = {part: path.name for part in PARTS if (path := getattr(self, part)) is not None}
         return {"name": self.name, "files": files, "sha256": dict(self.digests)}
 
+    def absolute(self) -> Source:
+        """Return the source with whole paths, for processes that run in other folders."""
+        dev = None if self.dev is None else self.dev.resolve()
+        return Source(self.name, self.train.resolve(), dev, self.test.resolve(), self.digests)
+
+    def check(self) -> None:
+        """Raise InputError if a file cannot be read here, or has another content than where the source was found."""
+        for part, digest in self.digests:
+            path = getattr(self, part)
+            if hashlib.sha256(read_bytes(path)).hexdigest() != digest:
+                raise InputError(f"{path} has another content here than where the study was started")
+
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Source:
         """Return the source that `to_json` wrote; its files have no folders."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from swvp.parsing.options import has_one_root
 from swvp.parsing.parser import Parser
 from swvp.parsing.tree_model import DEFAULT_HEADS as MOST_HEADS
 from swvp.studies.common.rules import REST
-from swvp.studies.common.running import CONTROL, CSP
+from swvp.studies.common.running import CONTROL, CSP, Ask
 from swvp.studies.common.tables import std
 from swvp.studies.parsing.settings import ParsingSettings, notation
 from swvp.studies.parsing.treebanks import Data
@@ -264,7 +263,7 @@ def make_parser(options: ParserOptions, training: Training, *, one_root: bool) -
     )
 
 
-def train_once(options: ParserOptions, data: Data, training: Training, stopped: threading.Event) -> Run | None:
+def train_once(options: ParserOptions, data: Data, training: Training, stopped: Ask) -> Run | None:
     """Train a parser, and measure its weights after the last epoch; return None if the event stopped it.
 
     CSP has nothing to tune, so it is trained on the whole training set. All other rules leave out a sampled dev set.

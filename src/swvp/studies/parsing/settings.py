@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from swvp.errors import InputError, is_power_of_two, unknown_name
@@ -161,6 +161,10 @@ class ParsingSettings:
     def samples(self, source: Source) -> bool:
         """Return whether the dev set is sampled from the training set."""
         return self.sample_dev or source.dev is None
+
+    def absolute(self) -> ParsingSettings:
+        """Return the settings with whole paths of files, for workers in other folders."""
+        return replace(self, treebanks=tuple(source.absolute() for source in self.treebanks))
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings and the version of the program, ready for JSON."""

@@ -10,14 +10,16 @@ trainings, each on another random order of the sentences, and chooses the best o
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from swvp.cluster import task
+from swvp.cluster.connect import Workers
 from swvp.studies.common.rules import REST
-from swvp.studies.common.running import CONTROL, Once, Progress, check_jobs, no_progress
+from swvp.studies.common.running import CONTROL, Ask, Once, Progress, check_jobs, no_progress
 from swvp.studies.common.skeleton import Header, documented, results_json, run_trainings
 from swvp.studies.common.sources import Source
 from swvp.studies.parsing.runs import ParserOptions, Run, Trained, Training, train_once
@@ -123,6 +125,7 @@ def run_parsing(
     jobs: int = 1,
     fresh: bool = False,
     progress: Progress = no_progress,
+    workers: Workers | None = None,
 ) -> ParsingResults:
     """Run the parsing study, or resume it.
 
@@ -135,15 +138,36 @@ def run_parsing(
     def data(name: str) -> Data:
         return read.get(name, lambda: data_in(settings, sources[name]))
 
-    def train(training: Training, stopped: threading.Event) -> Run | None:
+    def train(training: Training, stopped: Ask) -> Run | None:
         options = ParserOptions.of(settings, training.order)
         return train_once(options, data(training.treebank), training, stopped)
 
     treebanks = [sizes_of(name, data(name)) for name in sources]  # reads all before anything is trained
     runs, header = run_trainings(
-        settings, folder, trainings(settings), train, read=Run.from_json, jobs=jobs, fresh=fresh, progress=progress
+        settings,
+        folder,
+        trainings(settings),
+        train,
+        on_worker=partial(train_on_worker, settings.absolute()),
+        read=Run.from_json,
+        jobs=jobs,
+        fresh=fresh,
+        progress=progress,
+        workers=workers,
     )
     return ParsingResults(settings, treebanks, runs, header)
+
+
+def train_on_worker(settings: ParsingSettings, training: Training) -> Run | None:
+    """Run one training as a task of a cluster; the worker keeps the treebank."""
+    (source,) = (source for source in settings.treebanks if source.name == training.treebank)
+
+    def read() -> Data:
+        source.check()
+        return data_in(settings, source)
+
+    data = task.kept(("parsing", repr(settings), source.name), read)
+    return train_once(ParserOptions.of(settings, training.order), data, training, task.Stop())
 
 
 def data_in(settings: ParsingSettings, source: Source) -> Data:

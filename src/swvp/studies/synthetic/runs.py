@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -16,7 +15,7 @@ from swvp.learning.perceptron import COUNTS, run_epochs
 from swvp.learning.rule import as_rule
 from swvp.structures.chain.indicator import IndicatorChain, new_model, predict_all
 from swvp.structures.operations import averaged_weights, weights
-from swvp.studies.common.running import CONTROL
+from swvp.studies.common.running import CONTROL, Ask
 from swvp.studies.synthetic.hmm import HMM, permuted_hmm, posterior_decode, sample
 from swvp.studies.synthetic.settings import LENGTH, SETUPS, Setup, SyntheticSettings
 
@@ -121,7 +120,7 @@ def accuracy(w: NDArray[np.float64], data: IndicatorChain, setup: Setup) -> floa
     return float((predicted == data.y).mean())
 
 
-def train_once(settings: SyntheticSettings, data: Dataset, training: Training, stopped: threading.Event) -> Run | None:
+def train_once(settings: SyntheticSettings, data: Dataset, training: Training, stopped: Ask) -> Run | None:
     """Run one training; return None if the event stopped it."""
     rule = as_rule("csp") if training.rule == CONTROL else as_rule(training.rule)
     rule = rule if training.beta is None else as_rule(rule, beta=training.beta)

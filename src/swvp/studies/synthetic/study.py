@@ -10,15 +10,16 @@ trainings, each on another random order of the examples, and chooses the best on
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from swvp.cluster import task
+from swvp.cluster.connect import Workers
 from swvp.learning.rule import as_rule
-from swvp.studies.common.running import CONTROL, Progress, check_jobs, no_progress
+from swvp.studies.common.running import CONTROL, Ask, Progress, check_jobs, no_progress
 from swvp.studies.common.skeleton import Header, documented, results_json, run_trainings
 from swvp.studies.synthetic.runs import Run, Training, make_dataset, train_once, true_hmm
 from swvp.studies.synthetic.settings import SyntheticSettings
@@ -107,6 +108,7 @@ def run_synthetic(
     jobs: int = 1,
     fresh: bool = False,
     progress: Progress = no_progress,
+    workers: Workers | None = None,
 ) -> SyntheticResults:
     """Run the synthetic study, or resume it.
 
@@ -125,11 +127,20 @@ def run_synthetic(
     check_jobs(jobs)
     datasets = cache(lambda setup, number: make_dataset(settings, setup, number))
 
-    def train(training: Training, stopped: threading.Event) -> Run | None:
+    def train(training: Training, stopped: Ask) -> Run | None:
         return train_once(settings, datasets(training.setup, training.dataset), training, stopped)
 
     runs, header = run_trainings(
-        settings, folder, trainings(settings), train, read=Run.from_json, jobs=jobs, fresh=fresh, progress=progress
+        settings,
+        folder,
+        trainings(settings),
+        train,
+        on_worker=partial(train_on_worker, settings),
+        read=Run.from_json,
+        jobs=jobs,
+        fresh=fresh,
+        progress=progress,
+        workers=workers,
     )
     results = []
     for setup, dataset in itertools.product(settings.setups, range(settings.datasets)):
@@ -137,3 +148,11 @@ def run_synthetic(
         matrices = hmm.transition.tolist(), hmm.emission.tolist()
         results.append(DatasetResult(setup, dataset, made.ceiling, made.expected_ceiling, *matrices))
     return SyntheticResults(settings, results, runs, header)
+
+
+def train_on_worker(settings: SyntheticSettings, training: Training) -> Run | None:
+    """Run one training as a task of a cluster; the worker keeps the dataset."""
+    setup, number = training.setup, training.dataset
+    key = ("synthetic", repr(settings), setup, number)
+    data = task.kept(key, lambda: make_dataset(settings, setup, number))
+    return train_once(settings, data, training, task.Stop())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp.learning.epoch import COUNTS
-from swvp.studies.common.running import Once
+from swvp.studies.common.running import Ask, Once
 from swvp.studies.tagging.datasets import Data, Dataset
 from swvp.studies.tagging.settings import TaggingSettings, notation, tagger_options
 from swvp.tagging.corpus import Corpus, Labels, gold_numbers
@@ -116,9 +115,7 @@ def make_tagger(settings: TaggingSettings, dataset: Dataset, data: Data, trainin
 compiled: Once[tuple[str, str], None] = Once()
 
 
-def train_once(
-    settings: TaggingSettings, dataset: Dataset, data: Data, training: Training, stopped: threading.Event
-) -> Run | None:
+def train_once(settings: TaggingSettings, dataset: Dataset, data: Data, training: Training, stopped: Ask) -> Run | None:
     """Train a tagger, and measure the weights of its best epoch; return None if the event stopped it."""
 
     def stop_if_asked(progress: Progress) -> None:

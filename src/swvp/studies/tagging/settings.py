@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from swvp.errors import InputError, unknown_name
@@ -104,6 +104,11 @@ class TaggingSettings:
     def samples(self, dataset: Dataset) -> bool:
         """Return whether the dev set is sampled from the training set."""
         return self.sample_dev or dataset.source.dev is None
+
+    def absolute(self) -> TaggingSettings:
+        """Return the settings with whole paths of files, for workers in other folders."""
+        datasets = (replace(dataset, source=dataset.source.absolute()) for dataset in self.datasets)
+        return replace(self, datasets=tuple(datasets))
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings and the version of the program, ready for JSON."""

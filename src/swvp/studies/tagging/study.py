@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from swvp.cluster import task
+from swvp.cluster.connect import Workers
 from swvp.evaluation.counts import look_like_phrases
-from swvp.studies.common.running import Once, Progress, check_jobs, no_progress
+from swvp.studies.common.running import Ask, Once, Progress, check_jobs, no_progress
 from swvp.studies.common.skeleton import Header, documented, results_json, run_trainings
 from swvp.studies.tagging.datasets import Data, Dataset, read_data
 from swvp.studies.tagging.runs import Run, Training, train_once
@@ -106,6 +108,7 @@ def run_tagging(
     jobs: int = 1,
     fresh: bool = False,
     progress: Progress = no_progress,
+    workers: Workers | None = None,
 ) -> TaggingResults:
     """Run the tagging study, or resume it.
 
@@ -118,14 +121,35 @@ def run_tagging(
     def data_of(name: str) -> Data:
         return read.get(name, lambda: data_in(settings, datasets[name]))
 
-    def train(training: Training, stopped: threading.Event) -> Run | None:
+    def train(training: Training, stopped: Ask) -> Run | None:
         return train_once(settings, datasets[training.dataset], data_of(training.dataset), training, stopped)
 
     sizes = [sizes_of(dataset, data_of(name)) for name, dataset in datasets.items()]  # before anything is trained
     runs, header = run_trainings(
-        settings, folder, trainings(settings), train, read=Run.from_json, jobs=jobs, fresh=fresh, progress=progress
+        settings,
+        folder,
+        trainings(settings),
+        train,
+        on_worker=partial(train_on_worker, settings.absolute()),
+        read=Run.from_json,
+        jobs=jobs,
+        fresh=fresh,
+        progress=progress,
+        workers=workers,
     )
     return TaggingResults(settings, sizes, runs, header)
+
+
+def train_on_worker(settings: TaggingSettings, training: Training) -> Run | None:
+    """Run one training as a task of a cluster; the worker keeps the dataset."""
+    (dataset,) = (dataset for dataset in settings.datasets if dataset.name == training.dataset)
+
+    def read() -> Data:
+        dataset.source.check()
+        return data_in(settings, dataset)
+
+    data = task.kept(("tagging", repr(settings), dataset.name), read)
+    return train_once(settings, dataset, data, training, task.Stop())
 
 
 def data_in(settings: TaggingSettings, dataset: Dataset) -> Data:
