@@ -19,52 +19,21 @@ import queue
 import time
 import uuid
 from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from swvp.cluster import task
+from swvp.cluster.threads import AHEAD, RETRIES, Item, Name, Result, Threads, Workers
 from swvp.errors import InputError
 
 __all__ = ["Cluster", "Threads", "Workers", "open_workers"]
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 Tell = Callable[[str], object]
-Name = Callable[[Any], str]
-
 CONNECT_SECONDS = 20.0
 POLL_SECONDS = 1.0
 SLOTS_SECONDS = 5.0
 """The number of workers is asked for again after so many seconds."""
-
-RETRIES = 2
-"""How often a task is submitted again after Dask gave it up, which it does after it was lost with four workers."""
-
-AHEAD = 2
-"""Tasks per thread of the cluster that are submitted before their turn; twice as many for results in order."""
-
-
-class Workers(Protocol):
-    """What runs tasks: `Cluster` or `Threads`."""
-
-    def map(
-        self,
-        function: Callable[[Item], Result],
-        items: Iterable[Item],
-        *,
-        in_order: bool = True,
-        retries: int = RETRIES,
-        name: Name = str,
-    ) -> Generator[tuple[int, Result], None, None]: ...
-
-    @property
-    def slots(self) -> int: ...
-
-    def __enter__(self) -> Workers: ...
-
-    def __exit__(self, *error: Any) -> None: ...
 
 
 def open_workers(
@@ -81,52 +50,6 @@ def open_workers(
     if address is None and workers is None:
         return Threads(jobs)
     return Cluster(address, workers=workers, tls_ca=tls_ca, tls_cert=tls_cert, tls_key=tls_key, tell=tell)
-
-
-class Threads:
-    """Threads of this process, with the interface of a cluster. Kernels release the GIL."""
-
-    def __init__(self, jobs: int = 1):
-        if jobs < 1:
-            raise InputError(f"jobs must be at least 1, not {jobs}")
-        self.slots = jobs
-
-    def __enter__(self) -> Threads:
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        pass
-
-    def map(
-        self,
-        function: Callable[[Item], Result],
-        items: Iterable[Item],
-        *,
-        in_order: bool = True,
-        retries: int = RETRIES,
-        name: Name = str,
-    ) -> Generator[tuple[int, Result], None, None]:
-        """Yield the number of each item and the function's result for it; see `Cluster.map`."""
-        numbered = enumerate(items)
-        if self.slots == 1:
-            for number, item in numbered:
-                yield number, function(item)
-            return
-        pending: dict[Future[Result], int] = {}
-        with ThreadPoolExecutor(self.slots) as pool:
-            try:
-                while True:
-                    for number, item in itertools.islice(numbered, AHEAD * self.slots - len(pending)):
-                        pending[pool.submit(function, item)] = number
-                    if not pending:
-                        return
-                    future = next(iter(pending if in_order else wait(pending, return_when=FIRST_COMPLETED).done))
-                    result = future.result()
-                    yield pending.pop(future), result
-                    del future, result
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
 
 
 class Cluster:
@@ -257,7 +180,9 @@ class Cluster:
                 if theirs["packages"]["swvp"] != ours["packages"]["swvp"]:
                     raise other_version(worker, f"swvp {theirs['packages']['swvp']}")
             for worker, identity in self.client.run(task.identity, on_error="return").items():
-                if isinstance(identity, str) and identity != task.identity():
+                if isinstance(identity, ImportError | AttributeError):
+                    raise other_version(worker, f"another state of swvp ({identity})")
+                if isinstance(identity, str) and identity != task.expected().identity:
                     raise other_version(worker, identity)
         except OSError:
             raise self._gone() from None
@@ -342,28 +267,30 @@ class Cluster:
                     submit(number, item, 0)
                 if not tasks:
                     return
-                try:
-                    key = done.get(timeout=POLL_SECONDS)
-                except queue.Empty:
-                    if self.client.status != "running":
-                        raise self._gone() from None
-                    continue
-                submitted = tasks.pop(key)
+                submitted = tasks.pop(self._wait_for(done))
                 outcome = self._outcome(submitted, retries, name)
                 if outcome is None:
                     submit(submitted.number, submitted.item, submitted.tries + 1)
-                    continue
-                if not in_order:
+                elif in_order:
+                    early[submitted.number] = outcome.value
+                    while turn in early:
+                        yield turn, early.pop(turn)
+                        turn += 1
+                else:
                     yield submitted.number, outcome.value
-                    continue
-                early[submitted.number] = outcome.value
-                while turn in early:
-                    yield turn, early.pop(turn)
-                    turn += 1
         finally:
             if tasks:
                 with contextlib.suppress(Exception):  # the scheduler may be gone
                     self.client.cancel([submitted.future for submitted in tasks.values()], force=True)
+
+    def _wait_for(self, done: queue.SimpleQueue[str]) -> str:
+        """Return the key of the next finished task; raise InputError if the scheduler is gone."""
+        while True:
+            try:
+                return done.get(timeout=POLL_SECONDS)
+            except queue.Empty:
+                if self.client.status != "running":
+                    raise self._gone() from None
 
     def _submit(self, key: str, function: Callable[[Any], Any], item: Any) -> Any:
         try:
@@ -413,7 +340,9 @@ class _Submitted:
 
 
 def other_version(worker: str, identity: str) -> InputError:
-    return InputError(f"worker {worker} has {identity}, but here is {task.identity()}: install the same version there")
+    return InputError(
+        f"worker {worker} has {identity}, but here is {task.expected().identity}: install the same version there"
+    )
 
 
 def cause(error: BaseException) -> str:
