@@ -34,6 +34,7 @@ LAYERS = [
     ["parsing", "tagging"],
     ["estimators", "pipeline", "rules", "theory"],
     ["text"],
+    ["bulk"],
     ["crfsuite"],
     ["studies"],
     ["plots"],

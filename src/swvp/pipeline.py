@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from swvp.errors import InputError
-from swvp.io.blocks import Block, can_be_divided, read_blocks
+from swvp.io.blocks import Block, Section, can_be_divided, read_blocks
 from swvp.io.container import kind_of
 from swvp.io.files import CONLLU, choose_format, format_of, read_bytes
 from swvp.io.table import Shape, Table, check_encoding, is_conllu, shape_of, table_of
@@ -58,6 +58,8 @@ def predict_blocks(
     check_prose: bool = True,
     n_jobs: int = 1,
     note: Note = lambda text: None,
+    section: Section | None = None,
+    line: int = 0,
 ) -> Iterator[bytes]:
     """Yield a file, block by block, with the labels or trees that the models predict, one after the other.
 
@@ -76,12 +78,18 @@ def predict_blocks(
         The number of threads; the result is the same for any number.
     note : function
         Is called with remarks on the file, at its end.
+    section : Section, optional
+        Predict only this section of the file.
+    line : int
+        The number of lines before it; at least 1 unless it is the first.
     """
     prediction = FilePrediction(models, source, check_encoding(encoding), conllu=conllu)
     for model in models:
         model.use_threads(1 if can_be_divided(prediction.format, encoding) else n_jobs)
     total: list[Remark] = []
-    for content, remarks in in_order(prediction.predict, prediction.tasks(check_prose=check_prose), n_jobs):
+    for content, remarks in in_order(
+        prediction.predict, prediction.tasks(check_prose=check_prose and not line, section=section, line=line), n_jobs
+    ):
         total = [one.merged(other) for one, other in zip(total, remarks, strict=False)] or total or remarks
         yield content
     for remark in total:
@@ -103,11 +111,14 @@ class FilePrediction:
         self.one_word_a_line = False
         self.shape: Shape | None = None
 
-    def tasks(self, *, check_prose: bool) -> Iterator[Task | None]:
-        """Read the file in blocks; None when a pipe has nothing to read."""
+    def tasks(self, *, check_prose: bool, section: Section | None = None, line: int = 0) -> Iterator[Task | None]:
+        """Read the file, or a section of it, in blocks; None when a pipe has nothing to read."""
+        if line:
+            first = next(block for block in read_blocks(self.source, self.format, self.encoding) if block is not None)
+            self._look_at(first.content.removeprefix(codecs.BOM_UTF8))
         check_prose = check_prose and not self.conllu
         sample = b""
-        for block in read_blocks(self.source, self.format, self.encoding):
+        for block in read_blocks(self.source, self.format, self.encoding, section, line):
             if block is None:
                 yield None
                 continue

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from swvp.cli.options import MAX_BYTES, MaxBytes
-from swvp.errors import InputError
+from swvp.cli.bulk import OutputDir, predict_into
+from swvp.cli.options import MAX_BYTES, ClusterOptions, MaxBytes, takes_options
+from swvp.errors import InputError, unknown_name
 
 __all__ = ["EXAMPLES", "parse"]
 
@@ -30,26 +32,32 @@ Examples:
   swvp parse en.swvp --stages tokens,tags article.txt
 
   swvp parse en.swvp --lexicon lemmas.tsv article.txt
+
+  swvp parse en.swvp news/*.txt --output-dir parsed --workers 4
 """
 
 
-def parse(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="File that `swvp train pipeline` wrote.")],
+@dataclass(kw_only=True)
+class ParseOptions(ClusterOptions):
+    """The options of `swvp parse`."""
+
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="File that `swvp train pipeline` wrote.")]
     files: Annotated[
         list[str] | None,
         typer.Argument(metavar="[FILES]...", help="Texts in UTF-8, or - (standard input).", show_default="-"),
-    ] = None,
-    output: Annotated[str, typer.Option("--output-file", "-o", help="File to write, or - (standard output).")] = "-",
+    ] = None
+    output: Annotated[str, typer.Option("--output-file", "-o", help="File to write, or - (standard output).")] = "-"
+    output_dir: OutputDir = None
     input_format: Annotated[
         str, typer.Option("--input", metavar="FORMAT", help="text, presegmented, horizontal, vertical or conllu.")
-    ] = "text",
+    ] = "text"
     output_format: Annotated[
         str, typer.Option("--output", metavar="FORMAT", help="conllu, json, horizontal or vertical.")
-    ] = "conllu",
+    ] = "conllu"
     stages: Annotated[
         str | None,
         typer.Option(help="Stages to use, such as tokens,tags.", show_default="all stages of the model"),
-    ] = None,
+    ] = None
     lexicon: Annotated[
         Path | None,
         typer.Option(
@@ -57,41 +65,65 @@ def parse(
             help="Dictionary of lemmas that goes before the model and its own dictionary: lines of form, UPOS "
             "(optional) and lemma, between tabs.",
         ),
-    ] = None,
+    ] = None
     confidence: Annotated[
         bool, typer.Option("--confidence", help="Add the probability of each arc: Confidence=… in MISC.")
-    ] = False,
-    max_bytes: MaxBytes = MAX_BYTES,
+    ] = False
+    max_bytes: MaxBytes = MAX_BYTES
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", help="Number of threads.", show_default="one for each core, at most 8")
-    ] = None,
-) -> None:
+    ] = None
+
+
+@takes_options
+def parse(given: ParseOptions) -> None:
     """Divide texts into sentences and words, and predict tags, lemmas and trees.
 
     Long texts are read and written in parts. Files may be compressed (.gz).
     """
+    from swvp.bulk.plan import endings
     from swvp.cli.predict import MOST_JOBS
     from swvp.cli.terminal import print_message
     from swvp.io.files import write_blocks
-    from swvp.text.files import analyse_file
+    from swvp.text.files import OUTPUTS, analyse_file
     from swvp.text.pipeline import Pipeline, missing_tags
     from swvp.training.options import available_cores
 
-    if jobs is not None and jobs < 1:
-        raise InputError(f"jobs must be at least 1, not {jobs}")
-    threads = min(available_cores(), MOST_JOBS) if jobs is None else jobs
-    pipeline = Pipeline.load(model)
-    if stages is not None:
-        pipeline = pipeline.only(stages)
-    if lexicon is not None:
-        pipeline.add_lexicon(lexicon)
-    if note := missing_tags(pipeline, has_tags=input_format == "conllu"):
+    if given.jobs is not None and given.jobs < 1:
+        raise InputError(f"jobs must be at least 1, not {given.jobs}")
+    threads = min(available_cores(), MOST_JOBS) if given.jobs is None else given.jobs
+    pipeline = Pipeline.load(given.model)
+    if given.stages is not None:
+        pipeline = pipeline.only(given.stages)
+    if given.lexicon is not None:
+        pipeline.add_lexicon(given.lexicon)
+    if note := missing_tags(pipeline, has_tags=given.input_format == "conllu"):
         print_message(f"note: {note}; give them with --input conllu")
-    parts = (
-        part
-        for source in files or ["-"]
-        for part in analyse_file(
-            pipeline, source, input=input_format, output=output_format, n_jobs=threads, confidence=confidence
+    options: dict[str, Any] = {
+        "input": given.input_format,
+        "output": given.output_format,
+        "confidence": given.confidence,
+    }
+    if given.output_dir is not None:
+        if given.output_format not in OUTPUTS:
+            raise unknown_name("output", given.output_format, OUTPUTS)
+        models = [given.model, *([] if given.lexicon is None else [given.lexicon])]
+        lexicon = None if given.lexicon is None else 1
+        predict_into(
+            given.output_dir,
+            "parse",
+            models,
+            given.files or ["-"],
+            {**options, "stages": given.stages, "lexicon": lexicon},
+            given,
+            threads,
+            output=given.output,
+            named=endings(given.output_format),
         )
+        return
+    if given.uses_cluster:
+        raise InputError("--cluster and --workers need --output-dir, where the outputs go")
+    parts = (
+        part for source in given.files or ["-"] for part in analyse_file(pipeline, source, **options, n_jobs=threads)
     )
-    write_blocks(output, parts)
+    write_blocks(given.output, parts)

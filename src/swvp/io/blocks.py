@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import itertools
 import os
 import re
 import select
@@ -22,7 +23,7 @@ from swvp.errors import InputError
 from swvp.io import files
 from swvp.io.files import FileFormat
 
-__all__ = ["BLOCK", "Block", "can_be_divided", "read_blocks"]
+__all__ = ["BLOCK", "Block", "Section", "can_be_divided", "count_lines", "read_blocks", "sections_of"]
 
 BLOCK = 2**18
 """The number of bytes that are read at once; a block is larger only if a sentence is."""
@@ -31,6 +32,17 @@ FIRST = 4
 SENTENCE_END = re.compile(rb"\n[ \t\r]*\n")
 ONE_BYTE_EACH = ("ascii", "iso8859", "cp125", "koi8")
 """How the names of encodings begin in which a character is a byte."""
+
+SEARCHED = 2**16
+"""The number of bytes that are read at once to find the end of a sentence."""
+
+
+class Section(NamedTuple):
+    """A range of bytes of a file, from the beginning of a sentence to the end of one."""
+
+    begin: int
+    end: int
+
 
 Part = tuple[bytes, bool]
 """Some bytes of a file, and whether it ends with them."""
@@ -54,7 +66,9 @@ class Block(NamedTuple):
     last: bool
 
 
-def read_blocks(path: str | Path, format: FileFormat, encoding: str) -> Iterator[Block | None]:
+def read_blocks(
+    path: str | Path, format: FileFormat, encoding: str, section: Section | None = None, line: int = 0
+) -> Iterator[Block | None]:
     """Read a file in blocks of whole sentences; None before waiting for a pipe that has nothing to read.
 
     Formats that are turned into columns, and encodings in which a character may have several bytes (except UTF-8), are
@@ -68,14 +82,18 @@ def read_blocks(path: str | Path, format: FileFormat, encoding: str) -> Iterator
         Its format, which says which lines are no tokens.
     encoding : str
         The name of a known encoding.
+    section : Section, optional
+        Read only this section, from `sections_of`; the last block is then the last one of the section.
+    line : int
+        The number of lines before it.
     """
     if not can_be_divided(format, encoding):
         yield Block(files.read_bytes(path), 0, True)
         return
     token = token_line(format)
-    waiting, line = bytearray(), 0
+    waiting = bytearray()
     searched = 0  # there is no line with a token before it
-    for part in read_parts(path):
+    for part in read_parts(path) if section is None else read_section(path, section):
         if part is None:
             yield None
             continue
@@ -90,6 +108,51 @@ def read_blocks(path: str | Path, format: FileFormat, encoding: str) -> Iterator
             line, searched = line + block.count(b"\n"), 0
         elif end:
             searched = end
+
+
+def sections_of(path: str | Path, size: int) -> list[Section]:
+    """Divide a plain file into sections of about `size` bytes; each ends after the first empty line from there on."""
+    try:
+        with open(path, "rb") as file:
+            total = os.fstat(file.fileno()).st_size
+            ends = [next_sentence(file, begin) for begin in range(size, total - size // 2, size)]
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+    bounds = [0, *dict.fromkeys(end for end in ends if end < total), total]
+    return [Section(*pair) for pair in itertools.pairwise(bounds)]
+
+
+def next_sentence(file: IO[bytes], begin: int) -> int:
+    """Return where the first empty line from `begin` on ends, or the file."""
+    file.seek(begin)
+    content = bytearray()
+    while block := file.read(SEARCHED):
+        searched = max(0, content.rfind(b"\n"))
+        content += block
+        if (match := SENTENCE_END.search(content, searched)) is not None:
+            return begin + match.end()
+    return begin + len(content)
+
+
+def read_section(path: str | Path, section: Section) -> Iterator[Part]:
+    """Read a section of a plain file part by part."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(section.begin)
+            left = section.end - section.begin
+            while True:
+                part = file.read(min(BLOCK, left))
+                left = left - len(part) if part else 0
+                yield part, left == 0
+                if not left:
+                    return
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+
+
+def count_lines(path: str | Path, end: int) -> int:
+    """Return the number of lines in the first `end` bytes of a plain file."""
+    return sum(content.count(b"\n") for content, _ in read_section(path, Section(0, end)))
 
 
 def can_be_divided(format: FileFormat, encoding: str) -> bool:

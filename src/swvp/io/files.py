@@ -235,7 +235,7 @@ def for_terminal(content: bytes) -> str:
 
 
 @contextlib.contextmanager
-def exclusive(path: Path) -> Iterator[None]:
+def exclusive(path: Path, who: str = "training") -> Iterator[None]:
     """Hold the lock of a file while it is written; raise InputError if another process holds it.
 
     The lock is one of the operating system, on an empty file beside it, so it ends with its process, even if that is
@@ -247,7 +247,7 @@ def exclusive(path: Path) -> Iterator[None]:
     try:
         handle = None if path.is_dir() else acquire(lock)
     except BlockingIOError:
-        raise InputError(f"another training is writing {path}: wait until it ends, or write to another file") from None
+        raise InputError(f"another {who} is writing {path}: wait until it ends, or write to another file") from None
     except OSError:
         handle = None
     try:

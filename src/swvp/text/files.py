@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swvp.errors import InputError, unknown_name
-from swvp.io.blocks import read_blocks, read_parts
+from swvp.io.blocks import Section, read_blocks, read_parts
 from swvp.io.files import CONLLU_FILE
 from swvp.io.table import CONLLU, Column, shape_of, table_of
 from swvp.io.treebank import DEPREL, HEAD, WITHOUT_HEADS, Treebank, treebank_of_table
@@ -51,6 +51,8 @@ def analyse_file(
     output: str = "conllu",
     n_jobs: int = 1,
     confidence: bool = False,
+    section: Section | None = None,
+    line: int = 0,
 ) -> Iterator[bytes]:
     """Yield the analysis of a file, part by part.
 
@@ -67,6 +69,10 @@ def analyse_file(
         The number of threads.
     confidence : bool
         Whether words have the probabilities of their arcs; not with CoNLL-U as input.
+    section : Section, optional
+        With CoNLL-U as input: analyse only this section of the file.
+    line : int
+        The number of lines before it; at least 1 unless it is the first.
     """
     if confidence and input == "conllu":
         raise InputError("no confidences with --input conllu, whose other bytes stay: use another input")
@@ -78,7 +84,7 @@ def analyse_file(
     pipeline.use_one_thread()
     write = OUTPUTS[output]
     if input == "conllu":
-        yield from analyse_conllu(pipeline, source, write if output != "conllu" else None, n_jobs)
+        yield from analyse_conllu(pipeline, source, write if output != "conllu" else None, n_jobs, section, line)
         return
 
     def work(part: Part) -> bytes:
@@ -262,14 +268,22 @@ def one_token_a_line(pipeline: Pipeline, chunks: Iterable[str]) -> Iterator[Part
 
 
 def analyse_conllu(
-    pipeline: Pipeline, source: str, write: Callable[[Document], str] | None, n_jobs: int
+    pipeline: Pipeline,
+    source: str,
+    write: Callable[[Document], str] | None,
+    n_jobs: int,
+    section: Section | None = None,
+    line: int = 0,
 ) -> Iterator[bytes]:
     """Yield a file in CoNLL-U with the columns that the pipeline predicts; without `write`, other bytes stay."""
     shape = None
 
     def blocks() -> Iterator[Any]:
         nonlocal shape
-        for block in read_blocks(source, CONLLU_FILE, "utf-8"):
+        if line:
+            first = next(block for block in read_blocks(source, CONLLU_FILE, "utf-8") if block is not None)
+            shape = shape_of(first.content.removeprefix(codecs.BOM_UTF8), CONLLU_FILE, WITHOUT_HEADS)
+        for block in read_blocks(source, CONLLU_FILE, "utf-8", section, line):
             if block is not None and shape is None:
                 if block.last and not block.content.strip():
                     return
