@@ -61,7 +61,7 @@ def predict_into(
     )
     models_of(prediction)  # reports unusable models before anything starts
     console = new_console(stderr=True)
-    connection = given.open(console.print) if given.uses_cluster else Threads(jobs)
+    connection = given.new_cluster(console.print) if given.uses_cluster else Threads(jobs)
     with connection as workers, BulkProgress(console) as progress:
         try:
             problems = predict_files(prediction, inputs, workers, watch=progress.show, note=progress.note)

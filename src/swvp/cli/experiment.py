@@ -448,7 +448,7 @@ def open_cluster(
     given: ClusterOptions, tell: Callable[[str], object]
 ) -> contextlib.AbstractContextManager[Workers | None]:
     """Open the cluster that the options name; without one, the trainings run in threads."""
-    return given.open(tell) if given.uses_cluster else contextlib.nullcontext()
+    return given.new_cluster(tell) if given.uses_cluster else contextlib.nullcontext()
 
 
 def start_message(epochs: int, folder: Path, done: int, total: int) -> str:

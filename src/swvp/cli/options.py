@@ -119,8 +119,8 @@ class ClusterOptions:
             raise InputError("--cluster-tls-ca, --cluster-tls-cert and --cluster-tls-key are for --cluster")
         return self.cluster is not None or self.workers is not None
 
-    def open(self, tell: Callable[[str], object]) -> Cluster:
-        """Connect to the cluster, or start the worker processes; it is a context manager."""
+    def new_cluster(self, tell: Callable[[str], object]) -> Cluster:
+        """The cluster, not open yet: `with` connects to it, or starts the worker processes."""
         from swvp.cluster.connect import Cluster
 
         return Cluster(

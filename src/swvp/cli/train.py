@@ -14,6 +14,7 @@ import typer
 from swvp.cli.compiling import expect_kernels
 from swvp.cli.options import (
     MAX_BYTES,
+    ClusterOptions,
     Command,
     Encoding,
     MaxBytes,
@@ -25,9 +26,11 @@ from swvp.cli.options import (
     settings_of,
     takes_options,
 )
+from swvp.cli.terminal import print_message
 from swvp.errors import InputError
 
 if TYPE_CHECKING:
+    from swvp.cluster.connect import Cluster
     from swvp.training.session import Run
 
 __all__ = ["app"]
@@ -55,7 +58,7 @@ class FileOptions:
 
 
 @dataclass(kw_only=True)
-class CourseOptions:
+class CourseOptions(ClusterOptions):
     """The course of a training, tuning and checkpoints."""
 
     beta: Annotated[float, of_learning(help="β, a parameter of the rule's γ.")] = 0.5
@@ -257,7 +260,7 @@ def tagger(given: TaggerOptions) -> None:
         "width": given.beam or 8,
     }
     with exit_when_stopped():
-        train_tagger(run, files, Tagger(**settings), [TrainingOutput()])
+        train_tagger(run, files, Tagger(**settings), [TrainingOutput()], workers=cluster_of(given))
 
 
 @dataclass(kw_only=True)
@@ -370,7 +373,13 @@ def parser(given: ParserOptions) -> None:
         "margin": MARGIN if given.margin is None else given.margin,
     }
     with exit_when_stopped():
-        train_parser(run, Parser(**settings), [TrainingOutput()], default_margin=given.margin is None)
+        train_parser(
+            run,
+            Parser(**settings),
+            [TrainingOutput()],
+            default_margin=given.margin is None,
+            workers=cluster_of(given),
+        )
 
 
 def run_of(given: TaggerOptions | ParserOptions) -> Run:
@@ -391,6 +400,15 @@ def run_of(given: TaggerOptions | ParserOptions) -> Run:
         jobs=given.jobs,
         user_code=None if given.load is None else load_python(given.load),
     )
+
+
+def cluster_of(given: CourseOptions) -> Cluster | None:
+    """The cluster that the trainings of a tuning run on, which is not open yet."""
+    if not given.uses_cluster:
+        return None
+    if not given.tune:
+        raise InputError("--cluster and --workers are for --tune")
+    return given.new_cluster(print_message)
 
 
 @contextmanager

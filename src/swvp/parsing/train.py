@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
+from swvp.cluster.threads import Workers
 from swvp.features.templates import read_templates
 from swvp.io.treebank import Treebank, read_treebank
 from swvp.parsing.options import candidates, has_one_root, is_projective, margin_note
@@ -14,23 +17,34 @@ from swvp.parsing.tree_model import TreeModel
 from swvp.training.observer import Observer
 from swvp.training.options import best_epoch_text, unseen_labels
 from swvp.training.session import Run, Session
+from swvp.training.training import Training, stamp
+from swvp.training.tune import Recipe
 
 __all__ = ["read_features", "train_parser"]
 
 
-def train_parser(run: Run, parser: Parser, observers: Sequence[Observer] = (), *, default_margin: bool = False) -> None:
+def train_parser(
+    run: Run,
+    parser: Parser,
+    observers: Sequence[Observer] = (),
+    *,
+    default_margin: bool = False,
+    workers: Workers | None = None,
+) -> None:
     """Train a parser on treebanks and write its model file; observers receive its events.
 
-    `default_margin`: the user gave no margin, so a note says where the default matters.
+    `default_margin`: the user gave no margin, so a note says where the default matters. With `workers`, a cluster that
+    is not open yet, the trainings of a tuning run there.
     """
     rule = parser.check()
     tried = candidates(run.rules, run.betas, parser.C) if run.tune else []
     run.check(patience=parser.patience)
+    new = copy.deepcopy(parser)
+    for_workers = None if workers is None else run.for_workers()
     if parser.batch_size > 1:
         parser.use_threads(run.threads)
     with run.session(observers) as session:
-        treebank = read_treebank(run.train, encoding=run.encoding, heads=True)
-        dev = None if run.dev is None else read_treebank(run.dev, encoding=run.encoding, heads=True)
+        treebank, dev = read_treebanks(run)
         data = [treebank] if dev is None else [treebank, dev]
         session.note(size_note("training", treebank))
         session.note(projective_note(treebank, parser))
@@ -42,9 +56,6 @@ def train_parser(run: Run, parser: Parser, observers: Sequence[Observer] = (), *
         if parser.model_class.uses_pruner and parser.prune:
             session.note("training the pruner")
         others = parser.new_others()
-        for read in (treebank, dev):
-            if read is not None and read.table is not None:
-                read.table.forget_text()
         training = parser.start(treebank, dev)
         if parser.prune:
             session.note(pruning_note(parser, *((treebank, "training") if dev is None else (dev, "dev"))))
@@ -53,7 +64,14 @@ def train_parser(run: Run, parser: Parser, observers: Sequence[Observer] = (), *
             session.note(unseen_labels(treebank.labels.strings, *dev.labels))
         stage = "trees" if labelled or others else ""
         if run.tune:
-            training = session.tune(parser, training, tried, jobs=run.threads, stage=stage)
+            recipe = None
+            if for_workers is not None:
+                start_there = partial(start_on_worker, for_workers, new)
+                digest = stamp(training, {}, *data)["data"]
+                recipe = Recipe(start_there, repr([for_workers, vars(new)]), digest, f"{run.train}, {run.dev}")
+            training = session.tune(
+                parser, training, tried, jobs=run.threads, stage=stage, workers=workers, recipe=recipe
+            )
         else:
             session.train(parser, training, data, stage=stage)
         parser.finish(training)
@@ -79,6 +97,23 @@ def train_parser(run: Run, parser: Parser, observers: Sequence[Observer] = (), *
         for trained in (parser, *others):
             trained.use_threads(1)  # the file is the same for any number of threads
         session.save(parser, run.model, f"{len(parser.templates_)} templates{classes}, {epochs}")
+
+
+def read_treebanks(run: Run) -> tuple[Treebank, Treebank | None]:
+    """Read the training set and the dev set of a parser."""
+    treebank = read_treebank(run.train, encoding=run.encoding, heads=True)
+    dev = None if run.dev is None else read_treebank(run.dev, encoding=run.encoding, heads=True)
+    for read in (treebank, dev):
+        if read is not None and read.table is not None:
+            read.table.forget_text()
+    return treebank, dev
+
+
+def start_on_worker(run: Run, parser: Parser) -> tuple[Training, str]:
+    """Start a training as a worker does; return it and a digest of its data."""
+    treebank, dev = read_treebanks(run)
+    training = copy.deepcopy(parser).start(treebank, dev)
+    return training, stamp(training, {}, *([treebank] if dev is None else [treebank, dev]))["data"]
 
 
 def train_labels(session: Session, parser: Parser, treebank: Treebank, dev: Treebank | None, number: int = 1) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 
+from swvp.cluster.threads import Workers
 from swvp.errors import InputError
 from swvp.features.clusters import CLUSTERS
 from swvp.features.encoder import TemplateEncoder
@@ -27,7 +31,8 @@ from swvp.tagging.tagger import Tagger
 from swvp.training.observer import Observer
 from swvp.training.options import best_epoch_text, unseen_labels
 from swvp.training.session import Run
-from swvp.training.tune import candidates
+from swvp.training.training import Training, stamp
+from swvp.training.tune import Recipe, candidates
 
 __all__ = ["BETAS", "RULES", "TaggerFiles", "read_features", "train_tagger"]
 
@@ -80,6 +85,11 @@ class TaggerFiles:
     check_prose: bool = True
     cluster_text: str | None = None
 
+    def for_workers(self) -> TaggerFiles:
+        """The same with the whole path of the text, for workers in other folders."""
+        text = self.cluster_text
+        return replace(self, cluster_text=None if text is None else str(Path(text).absolute()))
+
     def layout(self, table: Table) -> Layout:
         return layout_of(table, self.label, self.columns)
 
@@ -90,40 +100,72 @@ class TaggerFiles:
         return table
 
 
-def train_tagger(run: Run, files: TaggerFiles, tagger: Tagger, observers: Sequence[Observer] = ()) -> None:
-    """Train a tagger on files and write its model file; observers receive its events."""
+def train_tagger(
+    run: Run,
+    files: TaggerFiles,
+    tagger: Tagger,
+    observers: Sequence[Observer] = (),
+    *,
+    workers: Workers | None = None,
+) -> None:
+    """Train a tagger on files and write its model file; observers receive its events.
+
+    With `workers`, a cluster that is not open yet, the trainings of a tuning run there.
+    """
     tried = check_options(run, files, tagger)
+    new = copy.deepcopy(tagger)
+    for_workers = None if workers is None else run.for_workers()
     with run.session(observers) as session:
-        table = files.read(run.train, run.encoding)
-        layout = files.layout(table)
-        corpus = read_corpus(table, layout, labelled=True)
-        dev = None
-        if run.dev is not None:
-            dev = read_corpus(files.read(run.dev, run.encoding), layout, labelled=True)
-        for read in (corpus, dev):
-            if read is not None and read.table is not None:
-                read.table.forget_text()
-        check_features(tagger.features, layout.names, files.templates)
-        tagger.use_layout(layout)
-        session.note(size_note("training", corpus, layout))
-        if dev is not None:
-            assert corpus.labels is not None
-            assert dev.labels is not None
-            session.note(size_note("dev", dev, layout))
-            session.note(unseen_labels(corpus.labels.names, *dev.labels))
-        if files.cluster_text is not None:
-            number = tagger.clusters if isinstance(tagger.clusters, int) else CLUSTERS
-            tagger.clusters = clusters_with_text(corpus, files.cluster_text, number, encoding=run.encoding)
-        training = tagger.start(corpus, dev)
-        session.note(choice_note(tagger))
-        session.note(clusters_note(tagger, files))
+        training, data = start(run, files, tagger, session.note)
         if run.tune:
-            training = session.tune(tagger, training, tried, jobs=run.threads)
+            recipe = None
+            if for_workers is not None:
+                digest = stamp(training, {}, *data)["data"]
+                start_there = partial(start_on_worker, for_workers, files.for_workers(), new)
+                parts = [for_workers, files, vars(new)]
+                recipe = Recipe(start_there, repr(parts), digest, f"{run.train}, {run.dev}")
+            training = session.tune(tagger, training, tried, jobs=run.threads, workers=workers, recipe=recipe)
         else:
-            session.train(tagger, training, [corpus] if dev is None else [corpus, dev])
+            session.train(tagger, training, data)
         tagger.finish(training)
         size = f"{tagger.n_attributes_:,} attributes × {len(tagger.classes_)} labels"
         session.save(tagger, run.model, f"{size}, {best_epoch_text(tagger)}")
+
+
+def start(
+    run: Run, files: TaggerFiles, tagger: Tagger, note: Callable[[str | None], object]
+) -> tuple[Training, list[Corpus]]:
+    """Read the files of a tagger and start its training; return it with the training set and the dev set."""
+    table = files.read(run.train, run.encoding)
+    layout = files.layout(table)
+    corpus = read_corpus(table, layout, labelled=True)
+    dev = None
+    if run.dev is not None:
+        dev = read_corpus(files.read(run.dev, run.encoding), layout, labelled=True)
+    for read in (corpus, dev):
+        if read is not None and read.table is not None:
+            read.table.forget_text()
+    check_features(tagger.features, layout.names, files.templates)
+    tagger.use_layout(layout)
+    note(size_note("training", corpus, layout))
+    if dev is not None:
+        assert corpus.labels is not None
+        assert dev.labels is not None
+        note(size_note("dev", dev, layout))
+        note(unseen_labels(corpus.labels.names, *dev.labels))
+    if files.cluster_text is not None:
+        number = tagger.clusters if isinstance(tagger.clusters, int) else CLUSTERS
+        tagger.clusters = clusters_with_text(corpus, files.cluster_text, number, encoding=run.encoding)
+    training = tagger.start(corpus, dev)
+    note(choice_note(tagger))
+    note(clusters_note(tagger, files))
+    return training, [corpus] if dev is None else [corpus, dev]
+
+
+def start_on_worker(run: Run, files: TaggerFiles, tagger: Tagger) -> tuple[Training, str]:
+    """Start a training as a worker does; return it and a digest of its data."""
+    training, data = start(run, files, copy.deepcopy(tagger), lambda text: None)
+    return training, stamp(training, {}, *data)["data"]
 
 
 def check_options(run: Run, files: TaggerFiles, tagger: Tagger) -> list[UpdateRule]:

@@ -21,11 +21,12 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, Protocol, Self
 
+from swvp.cluster.threads import Workers
 from swvp.errors import InputError
 from swvp.io.files import cannot_write, exclusive, is_special, remove_leftovers
 from swvp.io.table import check_encoding
@@ -43,7 +44,7 @@ from swvp.training.training import (
     save_checkpoint,
     stamp,
 )
-from swvp.training.tune import Trial, tune
+from swvp.training.tune import Recipe, Trial, tune
 
 __all__ = ["SECONDS", "Learner", "Run", "Session", "check_resumable"]
 
@@ -186,16 +187,29 @@ class Session:
             training.run(epochs, patience, after_epoch)
 
     def tune(
-        self, learner: Learner, training: Training, rules: Sequence[UpdateRule], *, jobs: int, stage: str = ""
+        self,
+        learner: Learner,
+        training: Training,
+        rules: Sequence[UpdateRule],
+        *,
+        jobs: int,
+        stage: str = "",
+        workers: Workers | None = None,
+        recipe: Recipe | None = None,
     ) -> Training:
         """Train once with each rule; return the finished training of the best one, which the learner gets.
 
-        `training` stays new. There are no checkpoints.
+        `training` stays new. There are no checkpoints. With `workers`, a cluster that is not open yet, the trainings
+        run there; `recipe` says how workers make `training`.
         """
         assert training.dev is not None
         metric = training.dev.metric
         if self.checkpoint is not None:
             self._path_of(stage)  # one of an earlier command is removed in the end
+        resources = contextlib.ExitStack()
+        if workers is not None:
+            resources.enter_context(workers)
+            jobs = workers.slots
         for observer in self.observers:
             observer.on_tuning(TuningStart(stage, len(rules), learner.epochs, jobs, metric))
 
@@ -204,9 +218,17 @@ class Session:
                 observer.on_trial(trial, done)
 
         try:
-            trials, best = tune(
-                training, rules, epochs=learner.epochs, patience=learner.patience, jobs=jobs, watch=after_trial
-            )
+            with resources:
+                trials, best = tune(
+                    training,
+                    rules,
+                    epochs=learner.epochs,
+                    patience=learner.patience,
+                    jobs=jobs,
+                    watch=after_trial,
+                    workers=workers,
+                    recipe=recipe,
+                )
         except KeyboardInterrupt:
             self._stop(None, resumable=False)
         for observer in self.observers:
@@ -353,6 +375,14 @@ class Run:
     betas: Sequence[float] | None = None
     jobs: int | None = None
     user_code: str | None = None
+
+    def for_workers(self) -> Run:
+        """The run with whole paths of its files, for workers in other folders."""
+        files = [path for path in (self.train, self.dev) if path is not None]
+        if "-" in files:
+            raise InputError("on a cluster, TRAIN and --dev must be files that all workers see, not standard input")
+        train, dev = str(Path(self.train).absolute()), None if self.dev is None else str(Path(self.dev).absolute())
+        return replace(self, train=train, dev=dev)
 
     @property
     def threads(self) -> int:
