@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swvp.cli.options import MAX_BYTES, Encoding, MaxBytes, takes_options
+from swvp.cli.options import MAX_BYTES, ClusterOptions, Encoding, MaxBytes, takes_options
+from swvp.cli.terminal import print_message
 from swvp.cli.train import exit_when_stopped
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ Examples:
   swvp train pipeline train.conllu --stages tokens,tags -m tagger.swvp
 
   swvp train pipeline train.conllu --lexicon lemmas.tsv -m mine.swvp
+
+  swvp train pipeline UD_Greek-GDT -m el.swvp --workers 4
 """
 
 TOKENIZER_EXAMPLES = """
@@ -92,7 +95,7 @@ class LemmaOptions(StageOptions):
 
 
 @dataclass(kw_only=True)
-class PipelineOptions(LemmaOptions):
+class PipelineOptions(ClusterOptions, LemmaOptions):
     """The options of `swvp train pipeline`."""
 
     stages: Annotated[str, typer.Option(help="Stages to train.")] = "tokens,tags,lemmas,trees"
@@ -121,6 +124,7 @@ def pipeline(given: PipelineOptions) -> None:
         folds=given.folds,
         lexicon=given.lexicon,
         checkpoint=given.checkpoint,
+        workers=given.new_cluster(print_message) if given.uses_cluster else None,
     )
 
 

@@ -26,7 +26,7 @@ from swvp.text.stages import Arrays, array_names, described_parts, rebuilt_parts
 from swvp.training.session import Session
 from swvp.training.training import START_AGAIN, different
 
-__all__ = ["PartCheckpoints", "digest_of", "stored"]
+__all__ = ["PartCheckpoints", "described_columns", "digest_of", "stored"]
 
 PART, FOLD = "pipeline stage", "pipeline fold"
 """The kinds of files."""
@@ -66,9 +66,8 @@ class PartCheckpoints:
         """Return a fold with its predicted columns; `number` is that of the fold, from 1."""
 
         def write(path: Path, stamp: dict[str, Any], columns: dict[str, Column]) -> None:
-            texts = {name: columns[name].strings for name in COLUMNS}
-            arrays: Arrays = {name: columns[name].ids for name in COLUMNS}
-            write_container(path, FOLD, {"stamp": stamp, "columns": texts}, arrays)
+            meta, arrays = described_columns(columns)
+            write_container(path, FOLD, {"stamp": stamp, **meta}, arrays)
 
         def read(contents: Contents) -> dict[str, Column]:
             texts = contents.meta["columns"]
@@ -94,17 +93,39 @@ class PartCheckpoints:
         path = self.session.path_of(stage)
         if path is None:
             return make(), None
-        stamp = json.loads(json.dumps({"options": dict(options), "data": self.data, "swvp": __version__}, default=repr))
+        stamp = self._stamp(options)
         if path.exists():
             return checked(path, kind, names, stamp, read), path
         made = make()
         write(path, stamp, made)
         return made, None
 
+    def is_stored(self, stage: str) -> bool:
+        """Whether there is a checkpoint of a stage or fold."""
+        path = self.session.path_of(stage)
+        return path is not None and path.exists()
+
+    def store(self, stage: str, options: Mapping[str, Any], meta: dict[str, Any], arrays: Arrays) -> None:
+        """Write the checkpoint of a stage or fold that was trained elsewhere; raise InputError without checkpoints."""
+        path = self.session.path_of(stage)
+        if path is None:
+            raise InputError("training on a cluster needs a model file, beside which finished stages are stored")
+        write_container(path, FOLD if "columns" in meta else PART, {"stamp": self._stamp(options), **meta}, arrays)
+
+    def _stamp(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        stamp = {"options": dict(options), "data": self.data, "swvp": __version__}
+        return json.loads(json.dumps(stamp, default=repr))  # type: ignore[no-any-return]
+
     def claim(self, stages: Iterable[str]) -> None:
         """Let the session remove the checkpoints of these stages when the model is complete, used or not."""
         for stage in stages:
             self.session.path_of(stage)
+
+
+def described_columns(columns: Mapping[str, Column]) -> tuple[dict[str, Any], Arrays]:
+    """Return the predicted columns of a fold as the content of a checkpoint."""
+    texts = {name: columns[name].strings for name in COLUMNS}
+    return {"columns": texts}, {name: columns[name].ids for name in COLUMNS}
 
 
 def stored(parts: Parts) -> Parts:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from swvp.cluster.threads import Workers
 from swvp.errors import InputError, unknown_name
 from swvp.evaluation.raw_text import evaluate_raw
 from swvp.io.files import CONLLU
@@ -27,6 +28,7 @@ from swvp.text.part_checkpoints import PartCheckpoints, digest_of
 from swvp.text.pipeline import Pipeline
 from swvp.text.sentence import strings_of
 from swvp.text.stages import STAGES, TreeStage, chosen_stages, class_of
+from swvp.text.stages_on_cluster import Recipe, paths_of, train_on_cluster
 from swvp.text.treebank_text import surface_sentences
 from swvp.training.session import Session
 
@@ -69,8 +71,12 @@ def train_pipeline(
     n_jobs: int = 1,
     encoding: str = "utf-8",
     lexicon: str | Path | None = None,
+    workers: Workers | None = None,
 ) -> Pipeline:
-    """Train a pipeline; the parameters are those of `Pipeline.train`, the session is that of the parser."""
+    """Train a pipeline; the parameters are those of `Pipeline.train`, the session is that of the parser.
+
+    With `workers`, a cluster that is not open yet, stages and folds are trained there; the parser is trained here.
+    """
     wanted = chosen_stages(stages)
     for name, value in (("folds", folds), ("n_jobs", n_jobs)):
         if value < 1:
@@ -80,6 +86,10 @@ def train_pipeline(
     parser.check()
     entries = None if lexicon is None else read_lexicon(lexicon)
     note = session.note
+    if isinstance(train, str | Path) and Path(train).is_dir():
+        train, in_folder = files_of_folder(Path(train))
+        dev = in_folder if dev is None else dev
+    paths = ("", None) if workers is None else paths_of(train, dev)
     treebank, dev_set = read_treebanks(train, dev, encoding)
     left_out = {stage: reason for stage in wanted if (reason := why_not(stage, treebank))}
     for stage, reason in left_out.items():
@@ -95,6 +105,9 @@ def train_pipeline(
     checkpoints.claim([*STAGES, "labels", *(f"fold-{number + 1}" for number in range(options.folds))])
     pipeline = Pipeline({}, {"left out": left_out, "with tags": why_not("tags", treebank) is None})
     trainer = Trainer(pipeline, treebank, dev_set, options, checkpoints, note)
+    if workers is not None:
+        recipe = Recipe(*paths, encoding, checkpoints.data, random_state, options.folds, checked)
+        train_on_cluster(recipe, wanted, checkpoints, workers, trainer.stamp, note)
     for stage in wanted:
         if stage != "trees":
             trainer.train_stage(stage)
@@ -188,7 +201,7 @@ class Trainer:
         begin = time.monotonic()
         if stage == "tokens":
             self.note(spaces_note(self.treebank))
-        parts, path = self.checkpoints.parts(stage, self._stamp(stage), lambda: self._train(stage))
+        parts, path = self.checkpoints.parts(stage, self.stamp(stage), lambda: self._train(stage))
         self.pipeline.parts |= parts
         spent = time.monotonic() - begin
         if path is None:
@@ -204,7 +217,7 @@ class Trainer:
         treebank, options, begin = self.treebank, self.options, time.monotonic()
         folds = folds_of(treebank.number_of_sentences, options.folds)
         settings = {stage: options.settings[stage] for stage in names}
-        stamp = {stage: self._stamp(stage) for stage in names} | {"folds": options.folds}
+        stamp = {stage: self.stamp(stage) for stage in names} | {"folds": options.folds}
 
         def predict(number: int) -> Treebank:
             sentences = folds[number]
@@ -239,16 +252,10 @@ class Trainer:
         self.note(f"dev, {text}: " + ", ".join(f"{name} {100 * score:.2f}" for name, score in scores.items()))
 
     def _train(self, stage: str) -> dict[str, Any]:
-        options = {"random_state": self.options.random_state, **self.options.settings[stage]}
-        if stage != "tokens":
-            return {stage: class_of(stage).train(self.treebank, dev=self.dev, **options)}
-        table, dev = self.treebank.table, None if self.dev is None else self.dev.table
-        return {
-            "tokens": class_of("tokens").train(table, dev=dev, **options),
-            "multiword": class_of("multiword").train(table),
-        }
+        return trained_stage(stage, self.treebank, self.dev, self.options.random_state, self.options.settings)
 
-    def _stamp(self, stage: str) -> dict[str, Any]:
+    def stamp(self, stage: str) -> dict[str, Any]:
+        """Return the options that a checkpoint of a stage names."""
         return {"random_state": self.options.random_state, stage: dict(self.options.settings[stage])}
 
     def _dev_scores(self, stage: str) -> str:
@@ -260,6 +267,24 @@ class Trainer:
         else:
             scores = accuracies(self.pipeline, self.dev, stage)
         return ", dev " + ", ".join(f"{name} {100 * score:.2f}" for name, score in scores.items())
+
+
+def trained_stage(
+    stage: str,
+    treebank: Treebank,
+    dev: Treebank | None,
+    random_state: int,
+    settings: Mapping[str, Mapping[str, Any]],
+) -> dict[str, Any]:
+    """Return the parts of a stage, trained."""
+    options = {"random_state": random_state, **settings[stage]}
+    if stage != "tokens":
+        return {stage: class_of(stage).train(treebank, dev=dev, **options)}
+    table, dev_table = treebank.table, None if dev is None else dev.table
+    return {
+        "tokens": class_of("tokens").train(table, dev=dev_table, **options),
+        "multiword": class_of("multiword").train(table),
+    }
 
 
 def train_trees(session: Session, parser: Parser, treebank: Treebank, dev: Treebank | None, n_jobs: int) -> None:
