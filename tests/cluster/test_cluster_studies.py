@@ -125,3 +125,28 @@ def test_a_study_resumes_after_its_leader_was_killed(command, tmp_path):
     assert f"{saved} are there already" in err
     assert command(*STUDY, "--output=again")[0] == 0
     assert (tmp_path / "study" / "results.json").read_bytes() == (tmp_path / "again" / "results.json").read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for groups of processes")
+def test_ctrl_c_ends_the_leader_and_its_workers_in_one_line(tmp_path):
+    pytest.importorskip("distributed")
+    arguments = [*STUDY, "--sizes=7000,50,50", "--datasets=50", "--workers=2", "--output=study"]
+    leader = subprocess.Popen(
+        [sys.executable, "-m", "swvp", *arguments],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    journal = tmp_path / "study" / "runs.jsonl"
+    for _ in range(1000):
+        if journal.exists() and len(journal.read_bytes().splitlines()) > 2:
+            break
+        time.sleep(0.02)
+    os.killpg(leader.pid, signal.SIGINT)  # as a terminal does: to the workers too
+    _, err = leader.communicate(timeout=60)
+    assert leader.returncode == 130
+    assert err.splitlines()[-1].startswith("stopped: ")
+    assert "Traceback" not in err

@@ -15,10 +15,13 @@ import contextlib
 import importlib.util
 import itertools
 import logging
+import os
 import queue
+import signal
 import time
 import uuid
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
+from multiprocessing import resource_tracker
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -122,17 +125,17 @@ class Cluster:
 
         try:
             if self.workers is not None:
-                dashboard = "127.0.0.1:0" if importlib.util.find_spec("bokeh") else None
-                self._local = LocalCluster(
-                    n_workers=self.workers,
-                    threads_per_worker=1,
-                    processes=True,
-                    memory_limit=0,
-                    dashboard_address=dashboard,
-                    protocol="tls://",
-                    security=Security.temporary(),
-                    silence_logs=logging.CRITICAL,
-                )
+                with interrupts_held():
+                    self._local = LocalCluster(
+                        n_workers=self.workers,
+                        threads_per_worker=1,
+                        processes=True,
+                        memory_limit=0,
+                        dashboard_address="127.0.0.1:0",  # also without bokeh: else metrics are served to everybody
+                        protocol="tls://",
+                        security=Security.temporary(),
+                        silence_logs=logging.CRITICAL,
+                    )
                 where: dict[str, Any] = {"address": self._local.scheduler_address, "security": self._local.security}
             else:
                 where = {"address": self.address}
@@ -191,6 +194,8 @@ class Cluster:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         try:
+            if kind is not None and self._local is not None:
+                self._kill_workers()
             for part in (self.client, self._local):
                 if part is not None:
                     with contextlib.suppress(OSError, TimeoutError, RuntimeError):
@@ -198,6 +203,14 @@ class Cluster:
         finally:
             self.client = self._local = None
             logging.getLogger("distributed").setLevel(self._log_level)
+
+    def _kill_workers(self) -> None:
+        """End the processes of this machine at once: Dask would wait for their running tasks, which nobody wants."""
+        for nanny in self._local.workers.values():
+            nanny.auto_restart = False
+            if nanny.pid is not None:
+                with contextlib.suppress(OSError):
+                    os.kill(nanny.pid, signal.SIGTERM if os.name == "nt" else signal.SIGKILL)
 
     # ------------------------------------------------------------ the map
 
@@ -330,6 +343,23 @@ class Cluster:
         return InputError(
             f"the scheduler at {self.address} is gone: finished work is kept; start it and run the same command again"
         )
+
+
+@contextlib.contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Hold Ctrl-C back until the block ends; threads and processes that start in it never receive it.
+
+    A terminal sends Ctrl-C to all processes of a command, but only the leader shall act on it.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # when it starts, it lets Ctrl-C through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class _Submitted:
