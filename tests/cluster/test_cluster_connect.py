@@ -132,6 +132,13 @@ def test_a_scheduler_that_cannot_be_reached_is_named(monkeypatch):
         pass
 
 
+def test_a_scheduler_file_that_does_not_come_is_named(monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(connect, "CONNECT_SECONDS", 0.0)
+    with pytest.raises(InputError, match=r"cannot read nowhere\.json: no such scheduler file"), Cluster("nowhere.json"):
+        pass
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

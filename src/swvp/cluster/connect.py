@@ -141,8 +141,7 @@ class Cluster:
                 where = {"address": self.address}
                 if str(self.address).endswith(".json"):
                     where = {"scheduler_file": self.address}
-                    if not Path(str(self.address)).is_file():
-                        raise InputError(f"cannot read {self.address}: no such scheduler file")
+                    wait_for_file(Path(str(self.address)))
                 if self.tls:
                     where["security"] = Security(**self.tls, require_encryption=True)
             self.client = Client(**where, timeout=CONNECT_SECONDS, set_as_default=False, name="swvp")
@@ -343,6 +342,15 @@ class Cluster:
         return InputError(
             f"the scheduler at {self.address} is gone: finished work is kept; start it and run the same command again"
         )
+
+
+def wait_for_file(path: Path) -> None:
+    """Wait for the file of a scheduler that is starting; raise InputError if it does not come."""
+    until = time.monotonic() + CONNECT_SECONDS
+    while not path.is_file():
+        if time.monotonic() > until:
+            raise InputError(f"cannot read {path}: no such scheduler file")
+        time.sleep(0.1)
 
 
 @contextlib.contextmanager
