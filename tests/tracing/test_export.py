@@ -19,6 +19,13 @@ def test_the_cone_holds_all_separators_and_no_other_direction():
         assert (theory.margin(points.problem, points.X, points.y, u) > 0) == (low < angle < high)
 
 
+def test_the_sequences_of_the_hmm_are_learnt_within_the_bound():
+    for run in export_trace(lesson="hmm", rules=["csp", "a-wm", "b-wm:impose"])["runs"]:
+        assert run["converged"]
+        assert run["updates_made"] <= run["bound"]
+        assert any(len(update["wrong_positions"]) > 1 for update in run["updates"])
+
+
 def test_updates_stay_below_the_bound_and_end_in_the_cone():
     data = export_trace(rules=["csp", "a-wm", "b-wm:impose", "a-wmr"])
     low, high = data["separator"]["cone"]

@@ -1,4 +1,4 @@
-"""Small trainings for teaching: the tree of the paper's Figure 1, and a problem whose weights fit on a page."""
+"""Small trainings for teaching: the tree of the paper's Figure 1, sequences of an HMM, weights that fit on a page."""
 
 from __future__ import annotations
 
@@ -105,6 +105,30 @@ class Points:
         return tuple(int(value > 0) for value in np.array(x, float) @ w)
 
 
+class Chain:
+    """Label sequences: each pair of a label and its symbol is a feature, and so is each pair of neighbouring labels."""
+
+    def __init__(self, labels: Sequence[str], symbols: Sequence[str]):
+        self.labels = tuple(labels)
+        names = [f"{symbol} at {label}" for label in labels for symbol in symbols]
+        self.feature_names = [*names, *(f"{a} then {b}" for a in labels for b in labels)]
+        self.numbers = {name: k for k, name in enumerate(self.feature_names)}
+
+    def joint_feature(self, x: Sequence[str], y: Sequence[str]) -> Floats:
+        phi = np.zeros(len(self.numbers))
+        for symbol, label in zip(x, y, strict=True):
+            phi[self.numbers[f"{symbol} at {label}"]] += 1
+        for a, b in itertools.pairwise(y):
+            phi[self.numbers[f"{a} then {b}"]] += 1
+        return phi
+
+    def outputs(self, x: Sequence[str]) -> list[tuple[str, ...]]:
+        return list(itertools.product(self.labels, repeat=len(x)))
+
+    def argmax(self, x: Sequence[str], w: Floats) -> tuple[str, ...]:
+        return max(self.outputs(x), key=lambda y: float(w @ self.joint_feature(x, y)))
+
+
 def figure_1() -> Lesson:
     """The paper's Figure 1: the weights to start from predict its wrong tree, in which *worse* is the root.
 
@@ -136,7 +160,18 @@ POINTS = [
 ]
 """Chosen from random ones so that CSP needs several updates and the rules differ; mostly they differ less, or not."""
 
-LESSONS = {"figure-1": figure_1, "two-dimensions": two_dimensions}
+
+def hmm() -> Lesson:
+    """Four sequences of a hidden Markov model with three labels, as in the paper's synthetic data but smaller."""
+    X, y = [list(symbols) for symbols, _ in SEQUENCES], [tuple(labels) for _, labels in SEQUENCES]
+    title = "Four sequences of a hidden Markov model: labels A, B, C emit x, y, z"
+    return Lesson("hmm", title, Chain("ABC", "xyz"), X, y)
+
+
+SEQUENCES = [("xyzxx", "CBCAA"), ("zxyzx", "CABCA"), ("yzxxy", "BCAAB"), ("zxzzx", "CABCA")]
+"""Random ones: A mostly emits x and goes to B, and so on. Other random ones favour now one rule, now another."""
+
+LESSONS = {"figure-1": figure_1, "hmm": hmm, "two-dimensions": two_dimensions}
 
 
 def lesson(name: str) -> Lesson:
@@ -145,8 +180,8 @@ def lesson(name: str) -> Lesson:
     Parameters
     ----------
     name : str
-        "figure-1": the tree of the paper's Figure 1, from weights that predict its wrong tree. "two-dimensions": a
-        problem with two weights.
+        "figure-1": the tree of the paper's Figure 1, from weights that predict its wrong tree. "hmm": short sequences
+        of a hidden Markov model. "two-dimensions": a problem with two weights.
 
     Returns
     -------
