@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import mimetypes
 import time
 from collections.abc import Awaitable, Callable
 from importlib import resources
+from pathlib import PurePosixPath
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -31,6 +31,10 @@ __all__ = ["Application", "create_app"]
 
 Work = Callable[[Deadline], Any]
 PAGES = {"/": "index.html", "/learn": "learn.html"}
+FILES = (("swvp.serving", "static"), ("swvp.tracing", "assets"))
+"""The folders of what pages load; the second one is that of the page that `swvp explain-update --html` writes, too."""
+
+KINDS = {".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".svg": "image/svg+xml"}
 JSON = "application/json"
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
@@ -48,7 +52,7 @@ class Application:
 
     def __init__(self, models: Models, workers: Workers, limits: Limits, metrics: Metrics):
         self.models, self.workers, self.limits, self.metrics = models, workers, limits, metrics
-        self.static = resources.files("swvp.serving") / "static"
+        self.folders = [resources.files(package) / folder for package, folder in FILES]
         self.held = 0  # bytes of bodies under way
         self.openapi = json.dumps(openapi(), ensure_ascii=False).encode()
 
@@ -184,10 +188,10 @@ class Application:
 
     def file(self, name: str) -> Response:
         """Return a file of the pages; `name` has no slash, so it cannot lead elsewhere."""
-        file = self.static / name
-        if name.startswith(".") or "\\" in name or "\0" in name or not file.is_file():
+        kind = KINDS.get(PurePosixPath(name).suffix)
+        file = next((folder / name for folder in self.folders if (folder / name).is_file()), None)
+        if kind is None or file is None or name.startswith(".") or "\\" in name or "\0" in name:
             raise HTTPError(404, "no such page")
-        kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
         return Response(file.read_bytes(), media_type=kind, headers={"Cache-Control": "no-cache"})
 
     # ------------------------------------------------------------ reading and working
