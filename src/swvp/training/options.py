@@ -249,6 +249,9 @@ def shares(sentences: int, n_jobs: int) -> list[Ints]:
 
 def in_shares(work: Callable[[int, int], object], sentences: int, n_jobs: int) -> None:
     """Call work(first, end) for parts of the sentences, each in its own thread; parts are not empty."""
+    if type(n_jobs) is int and n_jobs == 1 and sentences > 0:  # quick, for single sentences
+        work(0, sentences)
+        return
     parts = [(int(part[0]), int(part[-1]) + 1) for part in shares(sentences, n_jobs) if len(part)]
     if len(parts) <= 1:
         for part in parts:
