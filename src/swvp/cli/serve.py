@@ -73,7 +73,7 @@ class ServeOptions:
 def serve(given: ServeOptions) -> None:
     """Serve models over HTTP: JSON, UDPipe's protocol, and a page for a browser.
 
-    Needs the extra swvp[serve].
+    Needs the extra 'serve' of swvp.
     """
     for name in ("starlette", "uvicorn", "python_multipart"):
         if importlib.util.find_spec(name) is None:
