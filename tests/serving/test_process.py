@@ -36,7 +36,7 @@ class Running:
         for line in self.process.stderr:
             self.lines.append(line)
 
-    def wait_for(self, pattern, seconds=60.0):
+    def wait_for(self, pattern, seconds=120.0):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             for line in list(self.lines):
@@ -55,7 +55,8 @@ class Running:
 
 
 @pytest.fixture(scope="module")
-def server(model_folder, tmp_path_factory):
+def server(models, model_folder, tmp_path_factory):
+    """A server of its own; `models` has loaded the same model, so that all kernels are in the cache."""
     folder = tmp_path_factory.mktemp("served")
     shutil.copy(model_folder / "names.swvp", folder / "names.swvp")
     running = Running(folder / "names.swvp")
