@@ -89,6 +89,8 @@ def train_all() -> None:
         {"vote": True},
         {"rule": "crf"},
         {"order": 2},
+        {"order": 2, "rule": "b-maxent:all:ada"},
+        {"rule": "b-maxent:all:3"},
         *(
             {"decoder": "beam", "width": 2, "order": order, "fix": fix}
             for order in (1, 2)
@@ -106,6 +108,7 @@ def train_all() -> None:
             {"rule": "mira:3"} if order == 1 else {"rule": "b-wm:parts"},
             {"rule": "b-wmr-printed"},
             {"rule": "csp:ada"},
+            {"rule": "b-maxent:all", "margin": 50.0, "prune": False},
             {"rule": "a-wm:subtrees", "projective": True, "one_root": False},
         ):
             use_parser(DependencyParser(epochs=2, random_state=0, order=order, **({"hashed": 1024} | options)))

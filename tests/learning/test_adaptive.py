@@ -199,11 +199,14 @@ def test_a_gold_label_with_a_higher_cost_gets_larger_weights(rule):
     assert weights[1] > weights[0]
 
 
-@pytest.mark.parametrize("options", [{"order": 2}, {"decoder": "beam"}, {"rule": "crf"}])
-def test_margins_costs_and_weights_need_first_order_and_exact_search(options):
+def test_a_crf_has_no_margin_and_no_costs():
     for more in ({"margin": 1}, {"cost": {"X": 2}}):
-        with pytest.raises(InputError, match="margin and cost are for order 1"):
-            SequenceTagger(**options, **more).fit(WORDS, TAGS)
+        with pytest.raises(InputError, match="margin and cost are for other rules than crf"):
+            SequenceTagger(rule="crf", **more).fit(WORDS, TAGS)
+
+
+@pytest.mark.parametrize("options", [{"order": 2}, {"decoder": "beam"}, {"rule": "crf"}])
+def test_weights_of_sentences_need_first_order_and_exact_search(options):
     with pytest.raises(InputError, match="sample_weight is for order 1"):
         SequenceTagger(**options).fit(WORDS, TAGS, sample_weight=[1, 1, 1, 1])
 

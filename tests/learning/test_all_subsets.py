@@ -9,46 +9,47 @@ from helpers.arc_treebanks import Both
 from helpers.margins import gamma_of
 from helpers.plain_tagger import ATTRIBUTES, LABELS, LONGEST, as_problem, random_examples, started
 from swvp import SequenceTagger
-from swvp.learning.all_subsets import (
-    AllSubsets,
-    expectations,
-    least_margin,
-    maximise_entropy,
-    singles_and_neighbours,
-    sweep_all_subsets,
-)
+from swvp.learning.all_subsets import AllSubsets, sweep_all_subsets
 from swvp.learning.epoch import BACK_OFFS, CONDITION_2_FAILURES, COUNTS, WITHOUT_VIOLATION, WRONG_POSITIONS
 from swvp.learning.perceptron import new_state, prepare, sweep
 from swvp.learning.rule import as_rule
+from swvp.learning.subset_sums import expectations, lay_out, least_margin, maximise_entropy, new_sums
+from swvp.learning.triples import AllOfTriples
 from swvp.structures import operations
 from swvp.structures.chain.attributes import new_model
 
 # ---------------------------------------------------------------- the sums
 
 
-class Lattice:
-    """Random margins of single positions and of neighbours, and the margins of all non-empty sets by definition."""
+RULES_OF_SUMS = {AllSubsets: 1, AllOfTriples: 2}
+"""How far apart positions are that share features."""
 
-    def __init__(self, rng, k):
-        self.k = k
+
+class Lattice:
+    """Random margins of sets of positions that share features, and the margins of all non-empty sets by definition."""
+
+    def __init__(self, rng, k, rule):
+        self.k, reach = k, RULES_OF_SUMS[rule]
         self.wrong = np.sort(rng.choice(2 * k, size=k, replace=False))
-        starts, positions, self.pair = np.zeros(2 * k + 1, np.int64), np.empty(3 * k, np.int64), np.empty(k, np.int64)
-        count = singles_and_neighbours(self.wrong, k, starts, positions, self.pair)
+        self.sums = new_sums(rule(None, False), k)
+        starts, positions = np.zeros(4 * k + 1, np.int64), np.empty(8 * k, np.int64)
+        count, starts, positions = lay_out(self.sums, None, None, 0, self.wrong, k, starts, positions)
         self.sets = [tuple(positions[starts[c] : starts[c + 1]].tolist()) for c in range(count)]
-        own = dict(zip(self.wrong.tolist(), rng.normal(scale=3, size=k), strict=True))
-        both = {(p, p + 1): rng.normal(scale=3) for p in own if p + 1 in own}
-        self.margin_of = lambda J: sum(own[p] for p in J) + sum(b for (p, q), b in both.items() if p in J and q in J)
+        wrong = self.wrong.tolist()
+        share = [J for size in (1, 2, 3) for J in itertools.combinations(wrong, size) if J[-1] - J[0] <= reach]
+        own = {J: rng.normal(scale=3) for J in share}
+        self.margin_of = lambda J: sum(margin for S, margin in own.items() if set(S) <= set(J))
         self.margin = np.array([self.margin_of(J) for J in self.sets])
-        self.every = [J for size in range(1, k + 1) for J in itertools.combinations(self.wrong.tolist(), size)]
+        self.every = [J for size in range(1, k + 1) for J in itertools.combinations(wrong, size)]
         self.margins = np.array([self.margin_of(J) for J in self.every])
 
     def amounts(self, multiplier=None):
         """Σγ·margin and the amounts of the sets, for one λ or by maximum entropy."""
-        buffers, amount = (np.empty((self.k, 2)), np.empty((self.k, 2))), np.empty(len(self.sets))
+        amount, sizes = np.empty(len(self.sets)), (self.k, len(self.sets))
         if multiplier is None:
-            mean = maximise_entropy(self.margin, self.pair, self.k, len(self.sets), 1e-12, *buffers, amount)
+            mean = maximise_entropy(self.sums, self.margin, *sizes, 1e-12, amount)
         else:
-            mean = expectations(multiplier, self.margin, self.pair, self.k, *buffers, amount)
+            mean = expectations(self.sums, multiplier, self.margin, *sizes, amount)
         return mean, amount
 
     def check(self, gamma, amount, atol):
@@ -71,9 +72,9 @@ class Lattice:
         return self
 
 
-def lattices(count=60, seed=0):
+def lattices(count=60, seed=0, rule=AllSubsets):
     rng = np.random.default_rng(seed)
-    return [Lattice(rng, int(rng.integers(1, 9))) for _ in range(count)]
+    return [Lattice(rng, int(rng.integers(1, 9)), rule) for _ in range(count)]
 
 
 def test_the_sets_are_single_positions_and_pairs_of_neighbours():
@@ -84,25 +85,36 @@ def test_the_sets_are_single_positions_and_pairs_of_neighbours():
         ]  # fmt: skip
 
 
+def test_in_second_order_the_sets_are_all_of_positions_that_share_a_feature():
+    for lattice in lattices(rule=AllOfTriples):
+        assert len(set(lattice.sets)) == len(lattice.sets)
+        assert set(lattice.sets) == {J for J in lattice.every if len(J) <= 3 and J[-1] - J[0] <= 2}
+
+
+@pytest.mark.parametrize("rule", RULES_OF_SUMS)
 @pytest.mark.parametrize("multiplier", [0.0, 0.3, 1.0, 20.0])
-def test_expectations_are_those_over_all_non_empty_sets(multiplier):
-    for lattice in lattices():
+def test_expectations_are_those_over_all_non_empty_sets(multiplier, rule):
+    for lattice in lattices(rule=rule):
         gamma = np.exp(-multiplier * (lattice.margins - lattice.margins.min()))
         gamma /= gamma.sum()
         mean, amount = lattice.amounts(multiplier)
         np.testing.assert_allclose(mean, gamma @ lattice.margins, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(amount @ lattice.margin, mean, rtol=1e-9, atol=1e-9)
         lattice.check(gamma, amount, atol=1e-9)
 
 
-def test_the_least_margin_is_that_of_all_non_empty_sets():
-    for lattice in lattices():
-        np.testing.assert_allclose(least_margin(lattice.margin, lattice.pair, lattice.k), lattice.margins.min())
+@pytest.mark.parametrize("rule", RULES_OF_SUMS)
+def test_the_least_margin_is_that_of_all_non_empty_sets(rule):
+    for lattice in lattices(rule=rule):
+        least = least_margin(lattice.sums, lattice.margin, lattice.k, len(lattice.sets))
+        np.testing.assert_allclose(least, lattice.margins.min())
 
 
+@pytest.mark.parametrize("rule", RULES_OF_SUMS)
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
-def test_maximum_entropy_by_sums_is_that_of_the_list(scale):
+def test_maximum_entropy_by_sums_is_that_of_the_list(scale, rule):
     solved = 0
-    for lattice in lattices(count=150, seed=1):
+    for lattice in lattices(count=150, seed=1, rule=rule):
         lattice.margin, lattice.margins = lattice.margin * scale, lattice.margins * scale
         if lattice.margins.min() >= -1e-3 * scale:
             continue
@@ -114,10 +126,11 @@ def test_maximum_entropy_by_sums_is_that_of_the_list(scale):
     assert solved >= 15
 
 
+@pytest.mark.parametrize("rule", RULES_OF_SUMS)
 @pytest.mark.parametrize("least", [-(2.0**-22), 0.0, 2.0**-30])
-def test_there_is_a_finite_multiplier_unless_all_margins_are_positive(least):
+def test_there_is_a_finite_multiplier_unless_all_margins_are_positive(least, rule):
     refused = 0
-    for lattice in lattices(count=100, seed=2):
+    for lattice in lattices(count=100, seed=2, rule=rule):
         lattice.margin, lattice.margins = 30 * lattice.margin, 30 * lattice.margins
         mean, amount = lattice.shifted(least).amounts()
         refused += mean == np.inf

@@ -100,7 +100,7 @@ def test_the_number_of_best_outputs_must_be_a_whole_number(k):
 
 @pytest.mark.parametrize("change", [{"gamma": "wm"}, {"step": "unit"}, {"substructures": "single"}, {"impose": True}])
 def test_only_mira_takes_several_best_outputs(change):
-    with pytest.raises(InputError, match="k_best is for the rule mira only"):
+    with pytest.raises(InputError, match="more than one output is for the rule mira"):
         as_rule("mira:5", **change)
 
 

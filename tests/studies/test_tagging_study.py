@@ -144,7 +144,7 @@ def test_files_of_a_report(results, tmp_path):
         ({"rules": ("a-wm", "a-wm")}, "rules must be"),
         ({"rules": ("csp+nothing=1",)}, "unknown option of rule 'csp.nothing=1': 'nothing'"),
         ({"rules": ("csp+epochs=1",)}, "unknown option of"),
-        ({"rules": ("mira+order=2",)}, "rule 'mira' is for order 1"),
+        ({"rules": ("mira:5+order=2",)}, "rule 'mira:5' is for order 1"),
         ({"options": {"nothing": 1}}, "unknown option 'nothing'"),
         ({"betas": (0.0,)}, "beta must be a number > 0"),
         ({"epochs": 0}, "epochs must be at least 1"),

@@ -213,7 +213,7 @@ def test_a_wide_beam_predicts_as_exact_search_does():
         ({"order": 2, "rule": "crf"}, "rule 'crf' is for order 1 and exact search"),
         ({"decoder": "beam", "rule": "mira:5"}, "rule 'mira:5' is for order 1 and exact search"),
         ({"decoder": "beam", "rule": "softmax"}, "rule 'softmax' is for order 1 and exact search"),
-        ({"order": 2, "rule": "csp:ada"}, "rule 'csp:ada' is for order 1 and exact search"),
+        ({"order": 2, "rule": "b-maxent:all:5"}, "rule 'b-maxent:all:5' is for order 1 and exact search"),
     ],
 )
 def test_searches_that_make_no_sense_are_refused(data, options, message):

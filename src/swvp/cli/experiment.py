@@ -83,7 +83,8 @@ Examples:
 """
 
 TAGGING = f"""{RULES.replace("(subtrees and components: trees only)", "")}
-Any other --rule of `swvp train tagger` works too: mira:K, softmax, crf.
+Any other --rule of `swvp train tagger` works too: mira:K, softmax, crf, and
+b-maxent:all:K, which mixes the labels of the K best outputs.
 RULE@β sets β, RULE/MARGIN a margin, RULE+OPTION=VALUE another option of the
 tagger, as in mira:5+C=0.01.
 

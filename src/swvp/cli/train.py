@@ -222,7 +222,8 @@ Examples:
 Rules: csp (the structured perceptron), mira, mira:K (k-best MIRA),
 softmax (softmax-margin, learns from mistakes), crf (a conditional random
 field; --epochs are then iterations of L-BFGS), or SWVP:
-APPROACH-GAMMA[:SUBSTRUCTURES][:STEP]. csp:ada has adaptive steps.
+APPROACH-GAMMA[:SUBSTRUCTURES][:STEP]. csp:ada has adaptive steps,
+b-maxent:all:K mixes the labels of the K best outputs.
 `swvp experiment synthetic --help` lists the parts.
 """
 

@@ -14,7 +14,7 @@ over z, and forward–backward computes its expectations in O(k). The update bec
 where E[z_j z_{j+1}] stands for 0 if j and j+1 are not neighbours. It needs the margins and Δφ of 2k - 1 sub-structures.
 J = ∅ is not a mixed assignment: the sum of all weights leaves it out.
 
-λ is β for the γ `softmin`. For `maxent` it is the smallest λ ≥ 0 that meets condition (2), Σγ·margin ≤ 0.
+The epoch, `sweep_all_subsets`, also serves structures whose features depend on more positions (`triples`, `groups`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swvp.compiled import kernel
+from swvp.compiled import implement, kernel
 from swvp.learning.epoch import (
     BACK_OFFS,
     CONDITION_2_FAILURES,
@@ -35,15 +35,13 @@ from swvp.learning.epoch import (
     WITHOUT_VIOLATION,
     WRONG_POSITIONS,
 )
-from swvp.learning.gamma import HIGH, RELATIVE_ZERO, new_bracket, next_multiplier, rounding
+from swvp.learning.gamma import RELATIVE_ZERO, rounding
 from swvp.learning.step import update
+from swvp.learning.subset_sums import expectations, lay_out, least_margin, log_sum, maximise_entropy, new_sums
 from swvp.structures.operations import counts_features, find_mistakes, longest, margins
+from swvp.types import Floats, Ints
 
-__all__ = ["AllSubsets", "expectations", "least_margin", "sweep_all_subsets"]
-
-
-LARGEST_EXPONENT = 1e6
-"""λ·|margin| beyond which the sums have too few correct digits: such a λ counts as infinite."""
+__all__ = ["AllSubsets", "Neighbours", "sweep_all_subsets"]
 
 
 class AllSubsets(NamedTuple):
@@ -53,12 +51,29 @@ class AllSubsets(NamedTuple):
     maxent: bool
 
 
-@kernel
-def singles_and_neighbours(wrong, k, starts, positions, pair):
-    """Write the sets {j} of the k wrong positions, then those of two neighbours; return the number of sets.
+class Neighbours(NamedTuple):
+    """pair[j] is the number of the set {j, j + 1}, or -1 if the next wrong position is not a neighbour.
 
-    pair[j] is the number of the set {j, j + 1}, or -1 if the next wrong position is not a neighbour.
+    forward[j, z] is the log of the sum of exp(-λ·margin) over the sets of positions up to j with z_j = z;
+    backward[j, z] is that over the positions behind j, given z_j.
     """
+
+    pair: Ints
+    forward: Floats
+    backward: Floats
+
+
+@implement(new_sums, AllSubsets)
+@kernel
+def new_neighbours(rule, n):
+    return Neighbours(np.empty(n, np.int64), np.empty((n, 2)), np.empty((n, 2)))
+
+
+@implement(lay_out, Neighbours)
+@kernel
+def singles_and_neighbours(sums, problem, model, i, wrong, k, starts, positions):
+    """Write the sets {j} of the k wrong positions, then those of two neighbours."""
+    pair = sums.pair
     for j in range(k):
         starts[j], positions[j] = j, wrong[j]
     starts[k] = k
@@ -70,7 +85,7 @@ def singles_and_neighbours(wrong, k, starts, positions, pair):
             starts[count + 1] = starts[count] + 2
             pair[j] = count
             count += 1
-    return count
+    return count, starts, positions
 
 
 @kernel
@@ -79,30 +94,20 @@ def interaction(margin, pair, j):
     return margin[pair[j]] - margin[j] - margin[j + 1] if pair[j] >= 0 else 0.0
 
 
+@implement(least_margin, Neighbours)
 @kernel
-def least_margin(margin, pair, k):
-    """The smallest margin of a non-empty set."""
+def least_margin_of_neighbours(sums, margin, k, count):
     without, ending = math.inf, math.inf  # the smallest margins of non-empty sets without and with position j
     for j in range(k):
-        before = ending + interaction(margin, pair, j - 1) if j else math.inf
+        before = ending + interaction(margin, sums.pair, j - 1) if j else math.inf
         ending, without = margin[j] + min(0.0, without, before), min(without, ending)
     return min(without, ending)
 
 
+@implement(expectations, Neighbours)
 @kernel
-def log_sum(a, b):
-    """log(exp(a) + exp(b))."""
-    high, low = max(a, b), min(a, b)
-    return high + math.log1p(math.exp(low - high))
-
-
-@kernel
-def expectations(multiplier, margin, pair, k, forward, backward, amount):
-    """Write the amounts of the sets of `singles_and_neighbours` in the update; return Σγ·margin, for λ = multiplier.
-
-    forward[j, z] is the log of the sum of exp(-λ·margin) over the sets of positions up to j with z_j = z;
-    backward[j, z] is that over the positions behind j, given z_j.
-    """
+def expectations_of_neighbours(sums, multiplier, margin, k, count, amount):
+    pair, forward, backward = sums.pair, sums.forward, sums.backward
     forward[0, 0], forward[0, 1] = 0.0, -multiplier * margin[0]
     log_z = forward[0, 1]  # the log of the sum over non-empty sets, by their last position
     for j in range(1, k):
@@ -132,36 +137,18 @@ def expectations(multiplier, margin, pair, k, forward, backward, amount):
 
 
 @kernel
-def maximise_entropy(margin, pair, k, count, zero, forward, backward, amount):
-    """Write the amounts for the smallest λ ≥ 0 with Σγ·margin ≤ 0; return this sum, or inf if λ is infinite."""
-    mean = expectations(0.0, margin, pair, k, forward, backward, amount)
-    if mean <= zero:
-        return mean
-    size = 0.0
-    for j in range(count):
-        size = max(size, abs(margin[j]))
-    bracket, multiplier = new_bracket(mean), 1 / size
-    while 0 < multiplier <= LARGEST_EXPONENT / size:
-        mean = expectations(multiplier, margin, pair, k, forward, backward, amount)
-        multiplier = next_multiplier(bracket, multiplier, mean)
-    if bracket[HIGH] == np.inf:
-        return np.inf
-    return expectations(bracket[HIGH], margin, pair, k, forward, backward, amount)
-
-
-@kernel
 def sweep_all_subsets(problem, model, rule, order, clock, power, largest, counts, found=None):
     """One epoch, with the arguments and the result of `perceptron.sweep`.
 
-    Violations are counted among the single positions and the pairs of neighbours. `maxent` backs off to CSP if λ would
-    be too large to compute with.
+    Violations are counted among the terms: single positions, pairs of neighbours, and so on. `maxent` backs off to CSP
+    if λ would be too large to compute with.
     """
     base = rule.base
     n = longest(problem)
-    wrong, pair = np.empty(n, np.int64), np.empty(n, np.int64)
-    starts, positions, sets = np.zeros(2 * n + 1, np.int64), np.empty(3 * n, np.int64), np.arange(2 * n)
-    margin, amount, whole = np.empty(2 * n), np.empty(2 * n), np.zeros(2, np.int64)
-    forward, backward = np.empty((n, 2)), np.empty((n, 2))
+    sums = new_sums(rule, n)
+    wrong, whole = np.empty(n, np.int64), np.zeros(2, np.int64)
+    starts, positions, sets = np.zeros(4 * n + 1, np.int64), np.empty(8 * n, np.int64), np.arange(4 * n)
+    margin, amount = np.empty(4 * n), np.empty(4 * n)
     exact = counts_features(problem)
     for t in range(len(order)):
         i = order[t]
@@ -174,7 +161,11 @@ def sweep_all_subsets(problem, model, rule, order, clock, power, largest, counts
         counts[MISTAKES] += 1
         counts[WRONG_POSITIONS] += k
 
-        count = singles_and_neighbours(wrong, k, starts, positions, pair)
+        count, starts, positions = lay_out(sums, problem, model, i, wrong, k, starts, positions)
+        if count < 0:
+            return t
+        if count > len(margin):
+            sets, margin, amount = np.arange(2 * count), np.empty(2 * count), np.empty(2 * count)
         margins(problem, model, i, starts, positions, count, margin)
         for j in range(count):
             largest[0] = max(largest[0], abs(margin[j]))
@@ -183,14 +174,14 @@ def sweep_all_subsets(problem, model, rule, order, clock, power, largest, counts
             counts[VIOLATING if margin[j] <= zero else NON_VIOLATING] += 1
 
         # γ(m^J) ∝ exp(-λ·margin(m^J)), if any m^J is a violation
-        used = count if least_margin(margin, pair, k) <= zero else 0
+        used = count if least_margin(sums, margin, k, count) <= zero else 0
         if used > 0:
             small = RELATIVE_ZERO * largest[0]
             if rule.maxent:
-                mean = maximise_entropy(margin, pair, k, count, small, forward, backward, amount)
+                mean = maximise_entropy(sums, margin, k, count, small, amount)
                 used = 0 if mean == np.inf else used
             else:
-                mean = expectations(base.beta, margin, pair, k, forward, backward, amount)
+                mean = expectations(sums, base.beta, margin, k, count, amount)
             counts[CONDITION_2_FAILURES] += used > 0 and mean > small + rounding(margin, count)
 
         all_starts, all_positions = starts, positions

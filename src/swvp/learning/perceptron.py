@@ -40,6 +40,8 @@ from swvp.learning.gamma import (
     weighs_a_violation,
     weighted_margin,
 )
+from swvp.learning.groups import AllOfGroups
+from swvp.learning.label_lattice import AllOfLattice, sweep_lattice
 from swvp.learning.minibatch import Batches, check_batches
 from swvp.learning.mira import KBest, sweep_k_best
 from swvp.learning.python_rule import PythonRule
@@ -48,6 +50,7 @@ from swvp.learning.rule_kernels import CompiledRule, define_substructures, set_g
 from swvp.learning.softmax import sweep_softmax
 from swvp.learning.step import update
 from swvp.learning.substructures import MOST_SETS, OF_HEADS, SUBSTRUCTURES
+from swvp.learning.triples import AllOfTriples
 from swvp.structures.exact import GRID, grid_of
 from swvp.structures.generic import PythonProblem, as_heads
 from swvp.structures.operations import (
@@ -56,14 +59,16 @@ from swvp.structures.operations import (
     direction,
     expected_difference,
     find_mistakes,
+    groups,
     has_parts,
     heads,
     keep,
+    label_lattice,
     length,
     longest,
     margins,
     norm,
-    pairs_at_most,
+    reach,
     weights,
 )
 from swvp.types import Floats, Singles
@@ -226,7 +231,7 @@ def run_epochs(
         began = time.perf_counter()
         done = run(problem, model, prepared, order, state.clock, power, state.largest, counts)
         if done < examples:
-            raise too_many_substructures(rule.at(epoch), order[done])
+            raise too_many_substructures(rule.at(epoch), order[done], problem)
         state.clock += examples
         yield Epoch(
             epoch=epoch,
@@ -272,18 +277,30 @@ def sweep_of(rule: UpdateRule, problem: Any, squares: Singles = NO_SQUARES) -> t
     """The function that runs one epoch, and the rule in the form that it takes."""
     in_plain_python = not isinstance(problem, tuple)
     prepared: Any
-    if rule.k_best > 1:
+    if rule.k_best > 1 and rule.sums_over_all:
+        run = sweep_lattice
+        prepared = AllOfLattice(
+            prepare(rule, squares, in_plain_python=in_plain_python), rule.gamma == "maxent", rule.k_best
+        )
+    elif rule.k_best > 1:
         run, prepared = sweep_k_best, KBest(rule.k_best, float(rule.C), grid_of(rule.C))
     elif rule.all_labels:
         run, prepared = sweep_softmax, prepare(rule, squares, in_plain_python=in_plain_python)
-    elif rule.sums_over_all and pairs_at_most(problem):
+    elif rule.sums_over_all and (sums := sums_of(problem)) is not None:
         base = prepare(rule, squares, in_plain_python=in_plain_python)
-        run, prepared = sweep_all_subsets, AllSubsets(base, rule.gamma == "maxent")
+        run, prepared = sweep_all_subsets, sums(base, rule.gamma == "maxent")
     else:
         run, prepared = sweep, prepare(rule, squares, in_plain_python=in_plain_python)
     if in_plain_python or isinstance(prepared, PythonRule):
         return in_python(run), prepared
     return run if type(problem).__module__.startswith("swvp.") else uncached(run), prepared
+
+
+def sums_of(problem: Any) -> Any:
+    """The class of rules whose sums over all sub-structures a problem allows, or None."""
+    if implements(type(problem), groups):
+        return AllOfGroups
+    return {1: AllSubsets, 2: AllOfTriples}.get(reach(problem))
 
 
 def prepare(rule: UpdateRule, squares: Singles = NO_SQUARES, *, in_plain_python: bool = False) -> Any:
@@ -330,7 +347,9 @@ def check_structure(rule: UpdateRule, structure: type) -> None:
     for stage in rule.stages:
         if stage.parts and not implements(structure, has_parts):
             raise InputError(f"rule '{rule.name}': parts are for trees of second order, not for {structure.__name__}")
-        needed = [*OPERATIONS.get(stage.step, []), *([best_outputs, keep] if stage.k_best > 1 else [])]
+        needed = [*OPERATIONS.get(stage.step, [])]
+        if stage.k_best > 1:
+            needed += [label_lattice] if stage.sums_over_all else [best_outputs, keep]
         needed += [expected_difference] if stage.all_labels else []
         if lacking := [operation for operation in needed if not implements(structure, operation)]:
             raise InputError(
@@ -344,7 +363,13 @@ def check_structure(rule: UpdateRule, structure: type) -> None:
             )
 
 
-def too_many_substructures(rule: UpdateRule, example: int) -> InputError:
+def too_many_substructures(rule: UpdateRule, example: int, problem: Any) -> InputError:
+    if rule.sums_over_all and implements(type(problem), groups):
+        return InputError(
+            f"rule '{rule.name}': in example {example} too many wrong heads share parts with each other, so there are "
+            f"more than {MOST_SETS} mixed assignments of them; begin with some epochs of another rule, as in "
+            f"'3xmira..{rule.name}', or use the sub-structures 'components'"
+        )
     return InputError(
         f"substructures '{rule.substructures}' of example {example} make more than {MOST_SETS} mixed assignments "
         "or take too much memory: too many of its positions are wrong; use 'segments' or 'single'"

@@ -98,7 +98,8 @@ class UpdateRule:
         Σγ(m^J) |J|; "ada": a factor for each feature, smaller with each of its updates (AdaGrad)
     C : the longest step of "mira", the learning rate of "ada"; > 0. If C is so small that every step of "mira" is C,
         the updates are those of the step "unit", scaled by C
-    k_best : with the rule "mira", the number of best outputs that an update uses; its short name is "mira:K"
+    k_best : the number of best outputs that an update uses, for the rule "mira", whose short name is "mira:K", and for
+        γ over all mixed assignments of their labels, as in "b-maxent:all:K"
     all_labels : whether this is the rule "softmax", which compares y with all outputs, not only with mixed assignments
         of y and y*; it is not SWVP
     impose : exclude non-violating terms of a balanced update until γ condition (2) holds
@@ -141,9 +142,12 @@ class UpdateRule:
                 raise InputError(f"{field} must be a number > 0, not {shown(value)}")
         if not is_whole(self.k_best):
             raise InputError(f"k_best must be a whole number of at least 1, not {shown(self.k_best)}")
-        if self.k_best > 1 and (self.base != "mira" or any(getattr(self, flag) for flag in FLAGS)):
-            raise InputError("k_best is for the rule mira only: give no other substructures, gamma, approach or step")
-        if self.all_labels and (self.base != "softmax" or any(getattr(self, flag) for flag in FLAGS)):
+        if self.k_best > 1 and not self.sums_over_all and (self.base != "mira" or any(self.flags)):
+            raise InputError(
+                "more than one output is for the rule mira, as in mira:5, and for b-softmin:all and b-maxent:all with "
+                "the steps unit, mira and ada, as in b-maxent:all:5"
+            )
+        if self.all_labels and (self.base != "softmax" or any(self.flags)):
             raise InputError("the rule softmax has no other substructures, gamma, approach, step or flags")
         if self.impose and self.literal:
             raise InputError("a rule cannot both impose condition (2) and be literal, which ignores it")
@@ -167,6 +171,11 @@ class UpdateRule:
             return self
         epochs, rule = self.then
         return dataclasses.replace(self, then=None) if epoch <= epochs else rule.at(epoch - epochs)
+
+    @property
+    def flags(self) -> list[str]:
+        """The names of its flags."""
+        return [flag for flag in FLAGS if getattr(self, flag)]
 
     @property
     def adapts(self) -> bool:
@@ -210,8 +219,9 @@ class UpdateRule:
         else:
             parts = [f"{self.approach[0]}-{name_of(self.gamma)}"]
             parts += [name_of(self.substructures)] if self.substructures != "single" else []
+            parts += [str(self.k_best)] if self.k_best > 1 else []
             parts += [self.step] if self.step != "unit" else []
-        return ":".join([*parts, *(flag for flag in FLAGS if getattr(self, flag))])
+        return ":".join([*parts, *self.flags])
 
     @property
     def base(self) -> str | None:
@@ -225,7 +235,7 @@ class UpdateRule:
         """Whether every update meets the γ selection conditions, whatever the data."""
         if self.then is not None:
             return all(rule.respects_conditions() for rule in self.stages)
-        if self.k_best > 1 or self.literal or self.all_labels:
+        if (self.k_best > 1 and not self.sums_over_all) or self.literal or self.all_labels:
             return False
         always = [scheme.name for scheme in SCHEMES if scheme.meets_conditions]
         if self.gamma in always or self.substructures == "full":  # with one J, it is a violation or a back-off
@@ -317,6 +327,8 @@ def approach_and_gamma(rule: str, head: str) -> dict[str, Any]:
 
 def part_of(rule: str, part: str) -> tuple[str, Any]:
     """The field that a part of a short name stands for, and its value."""
+    if is_count(part):
+        return "k_best", int(part)
     if part in STEPS:
         return "step", part
     if part in FLAGS:

@@ -36,7 +36,7 @@ from swvp.structures.exact import on_grid
 from swvp.structures.operations import add, change, counts_features, direction, importance, margins
 from swvp.types import Floats, Ints
 
-__all__ = ["adapt", "update"]
+__all__ = ["adapt", "take_step", "update"]
 
 FREE = -1
 _, SQRT, COUNT, MIRA, ADA = range(len(STEPS))
@@ -166,6 +166,32 @@ def adapt(rule, model, size, features, values, scale, exact, clock):
         total = rule.squares[keys[at]] + np.float32(g * g)
         rule.squares[keys[at]] = total
         amount = rule.C * g / math.sqrt(1.0 + np.float64(total))
+        amount = on_grid(amount, rule.grid) if exact else amount
+        if amount != 0:
+            change(model, keys[at], amount, clock)
+            changed = True
+    return changed
+
+
+@kernel
+def take_step(rule, model, size, features, values, weight, k, loss, margin, exact, clock):
+    """Change w along d, given as sparse pairs, with the step of a rule; return whether anything changed.
+
+    It is for updates that are no list of sets. d has Σγ·|J| = `loss` and Σγ·margin = `margin`; the prediction has k
+    wrong positions and the example the weight `weight`.
+    """
+    if rule.step == ADA:
+        return adapt(rule, model, size, features, values, weight * k / loss, exact, clock)
+    keys, sums = table(0, size, features, values)
+    step = 1.0
+    if rule.step == MIRA:
+        norm = 0.0
+        for at in range(len(sums)):
+            norm += weight * sums[at] * sums[at]
+        step = min(rule.C, max(0.0, loss - margin) / norm) if norm > 0 else 0.0
+    changed = False
+    for at in range(len(keys)):
+        amount = step * weight * sums[at]
         amount = on_grid(amount, rule.grid) if exact else amount
         if amount != 0:
             change(model, keys[at], amount, clock)

@@ -14,7 +14,9 @@ knows nothing of tags or trees. Every structure implements `longest`, `find_mist
     labels                  for γ and JJ that are functions of a user's
     refresh                 for weights that are loaded from a file
     has_parts               for rules with `parts`
-    pairs_at_most           for γ over all sub-structures without listing them
+    reach, groups           for γ over all sub-structures without listing them
+    label_lattice,
+    lattice_direction       for γ over the labels of the K best outputs
     importance              for weights of examples
     with_buffers            for minibatches
 
@@ -59,13 +61,24 @@ def no_parts(problem: Any) -> bool:
 
 
 @operation
-def pairs_at_most(problem: Any) -> bool:
-    """Whether each feature depends on one position of the label, or on two neighbours (never called in kernels)."""
+def reach(problem: Any) -> int:
+    """How far apart the positions of one feature can be: 1 for neighbours, 2, or 0 if there is no such bound.
+
+    It is never called in kernels.
+    """
 
 
-@implement(pairs_at_most, object)
-def features_of_any_positions(problem: Any) -> bool:
-    return False
+@implement(reach, object)
+def no_reach(problem: Any) -> int:
+    return 0
+
+
+@operation
+def groups(problem: Any, model: Any, i: int, wrong: Ints, k: int, group: Ints) -> int:
+    """Put the k wrong positions into groups without common features; write their groups and return their number.
+
+    Whether one position has its gold or its predicted label must not change which features those of another group add.
+    """
 
 
 @operation
@@ -177,6 +190,27 @@ def best_outputs(problem: Any, model: Any, i: int, k: int) -> tuple[int, Any]:
 @operation
 def keep(problem: Any, model: Any, i: int, outputs: Any, r: int, wrong: Ints) -> int:
     """Make output r of `best_outputs` the kept prediction, as `find_mistakes` does with the best one."""
+
+
+@operation
+def label_lattice(problem: Any, model: Any, i: int, k: int) -> tuple[int, Ints, Ints, Floats]:
+    """The labels of the k best outputs of example i, position by position, and their margins.
+
+    Returns W, the labels, their numbers and the margins. Position t has number[t] ≤ W labels, labels[t * W + a], first
+    the gold one. margins[t * W + a] is the gold score of position t minus that of label a. The margin of label b at
+    t - 1 and label a at t is margins[(n + t * W + b) * W + a]: the score of the gold pair minus that of this one.
+    t = n is the end, and both ends have one label. All other margins are 0. It is called after `find_mistakes`.
+    """
+
+
+@operation
+def lattice_direction(
+    problem: Any, model: Any, i: int, width: int, labels: Ints, number: Ints, amounts: Floats
+) -> tuple[int, Ints, Floats]:
+    """Σ amount · (gold feature vector - that of other labels) over a lattice, as sparse pairs, like `direction`.
+
+    The amounts are numbered as the margins of `label_lattice`.
+    """
 
 
 @operation

@@ -97,15 +97,15 @@ class TaggerOptions(TrainingOptions):
             raise InputError(f"hashed must be at most {MOST_HASHED}, not {self.hashed}")
         check_clusters(self.clusters)
         decoder = self._decoder_options()
-        if (crf or any(stage.step in ("mira", "ada") for stage in rule.stages)) and not decoder.plain:
+        if (crf or any(stage.k_best > 1 or stage.all_labels for stage in rule.stages)) and not decoder.plain:
             name = "crf" if crf else rule.name
             raise InputError(f"rule '{name}' is for order 1 and exact search: use another rule with a beam or order 2")
         check_structure(rule, AttributeChain if decoder.plain else SearchChain)
         self._average_power(rule)
         if self.margin is not None:
             self._check_real("margin")
-        if (self.margin or self.cost) and (crf or not decoder.plain):
-            raise InputError("margin and cost are for order 1, exact search and other rules than crf: leave them out")
+        if (self.margin or self.cost) and crf:
+            raise InputError("margin and cost are for other rules than crf: leave them out")
         if self.vote:
             check_vote(decoder, crf=crf)
         if crf:
@@ -121,7 +121,7 @@ class TaggerOptions(TrainingOptions):
 
     def _for_rule(self, problem: Any, rule: UpdateRule) -> tuple[Any, float]:
         """The problem with the margin of a rule, and the rule's power of averaging."""
-        if isinstance(problem, AttributeChain):
+        if isinstance(problem, (AttributeChain, SearchChain)):
             problem = problem._replace(costs=costs_of(self._margin(rule), self.cost, self.classes_))
         return problem, self._average_power(rule)
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from swvp.errors import InputError
 from swvp.structures.chain.attributes import AttributeChain, AttributeModel
-from swvp.structures.chain.search import SearchChain
 from swvp.tagging.corpus import Corpus, Encoder, Sentences, corpus_of
 from swvp.tracing.trace import Trace, check_traceable
 from swvp.types import Floats, Ints
@@ -112,7 +111,9 @@ class TaggerTracing:
         if self.rule == "crf":
             raise InputError("rule 'crf' cannot be traced: it is no perceptron; use another rule, such as 'a-wm'")
         tagger: Any = copy(self)  # what `start` sets belongs to the trace
-        check_traceable(tagger.check(), AttributeChain if tagger._decoder_options().plain else SearchChain)
+        check_traceable(tagger.check(), AttributeChain)
+        if not tagger._decoder_options().plain:
+            raise InputError("a search with a beam or of second order cannot be traced: use order 1 and exact search")
         training = tagger.start(corpus)
         return Trace(
             training.problem,

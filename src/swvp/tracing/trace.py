@@ -25,7 +25,7 @@ from swvp.learning.rule import STEPS, UpdateRule
 from swvp.learning.rule_kernels import define_substructures, set_gamma
 from swvp.learning.step import update, update_python
 from swvp.structures.generic import mixed_assignment
-from swvp.structures.operations import averaged_weights, direction, labels, margins, norm, pairs_at_most, weights
+from swvp.structures.operations import averaged_weights, direction, labels, margins, norm, reach, weights
 from swvp.tables import check_count
 from swvp.tracing.update import MixedAssignment, Scores, Update, WeightChange
 from swvp.types import Floats, Ints
@@ -253,7 +253,7 @@ class Trace(Iterator[Update]):
                 recording, state = RecordingRule(**prepared, record=record), self._state
                 clock, example = state.clock + t, order[t : t + 1]
                 if not run(self._problem, self._model, recording, example, clock, self._power, state.largest, counts):
-                    raise too_many_substructures(rule, int(order[t]))
+                    raise too_many_substructures(rule, int(order[t]), self._problem)
                 if counts[MISTAKES] > before[MISTAKES]:
                     yield self._finish(record, epoch, int(order[t]), rule, counts - before)
             self._state.clock += self._examples
@@ -343,11 +343,11 @@ def check_traceable(rule: UpdateRule, structure: type) -> None:
             why = "it compares y with all labels, not with mixed assignments"
         elif stage.k_best > 1:
             why = "it solves a quadratic programme over k outputs"
-        elif stage.sums_over_all and implements(structure, pairs_at_most):
+        elif stage.sums_over_all and implements(structure, reach):
             why = "it sums over all sub-structures without listing them"
         elif stage.parts:
             why = "its sub-structures are parts of trees"
         if why is not None:
             raise InputError(f"rule '{stage.name}' cannot be traced: {why}; use another rule, such as 'a-wm' or 'csp'")
     if not implements(structure, direction):
-        raise InputError("a search with a beam or of second order cannot be traced: use order 1 and exact search")
+        raise InputError(f"updates of {structure.__name__} cannot be traced: it does not implement direction")

@@ -165,9 +165,9 @@ implement(operations.longest, AttributeChain)(longest)
 implement(operations.counts_features, AttributeChain)(counts_features)
 
 
-@implement(operations.pairs_at_most, AttributeChain)
-def pairs_at_most(problem: AttributeChain) -> bool:
-    return True
+@implement(operations.reach, AttributeChain)
+def reach(problem: AttributeChain) -> int:
+    return 1
 
 
 implement(operations.labels, AttributeChain)(labels)

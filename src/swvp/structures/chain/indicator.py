@@ -85,9 +85,9 @@ implement(operations.labels, IndicatorChain)(labels)
 implement(operations.length, IndicatorChain)(length)
 
 
-@implement(operations.pairs_at_most, IndicatorChain)
-def pairs_at_most(problem: IndicatorChain) -> bool:
-    return True
+@implement(operations.reach, IndicatorChain)
+def reach(problem: IndicatorChain) -> int:
+    return 1
 
 
 @implement(operations.counts_features, IndicatorChain)

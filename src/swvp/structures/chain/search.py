@@ -33,7 +33,14 @@ import numpy as np
 from swvp.compiled import implement, inlined, kernel
 from swvp.errors import InputError, unknown_name
 from swvp.structures import operations
-from swvp.structures.chain.attributes import AttributeChain, counts_features, longest, score_positions, squares
+from swvp.structures.chain.attributes import (
+    NO_COSTS,
+    AttributeChain,
+    counts_features,
+    longest,
+    score_with_costs,
+    squares,
+)
 from swvp.structures.chain.beam import FIXES, Beam, new_beam, search
 from swvp.structures.exact import averaged
 from swvp.types import Floats, Ids, Ints
@@ -117,7 +124,7 @@ def best_end(n, labels, steps, value):
 
 
 class SearchChain(NamedTuple):
-    """The sequences of an `AttributeChain`, and the number of a fix in `FIXES`."""
+    """The sequences of an `AttributeChain` with their costs, and the number of a fix in `FIXES`."""
 
     attributes: Ids
     values: Floats
@@ -125,6 +132,7 @@ class SearchChain(NamedTuple):
     y: Ids
     offsets: Ints
     fix: int
+    costs: Floats = NO_COSTS
 
 
 class SearchModel(NamedTuple):
@@ -154,7 +162,9 @@ def as_search(chain: AttributeChain, fix: str = "none") -> SearchChain:
     """The same sequences for a model of `new_search_model`."""
     if fix not in FIXES:
         raise unknown_name("fix", fix, FIXES)
-    return SearchChain(chain.attributes, chain.values, chain.starts, chain.y, chain.offsets, FIXES.index(fix))
+    return SearchChain(
+        chain.attributes, chain.values, chain.starts, chain.y, chain.offsets, FIXES.index(fix), chain.costs
+    )
 
 
 def check_search(order: int, width: int, fix: str = "none") -> None:
@@ -229,7 +239,7 @@ def predict_one(problem, model, i, fix, predicted, at):
     n = problem.offsets[i + 1] - start
     if n == 0:
         return 1
-    score_positions(problem.attributes, problem.values, problem.starts, start, n, model.w, model.node)
+    score_with_costs(problem, model, start, n)
     if len(model.value):
         viterbi_pairs(n, model.node, model.steps, model.value, predicted, at)
         return n + 1

@@ -35,6 +35,7 @@ from swvp.structures.tree.second_order.features import (
     score_parts,
     sibling_keys,
 )
+from swvp.structures.tree.second_order.groups import group_heads
 from swvp.structures.tree.second_order.parts import (
     Candidates,
     WordParts,
@@ -176,6 +177,14 @@ def mix(heads, start, n, predicted, first, end, positions, mixed):
         mixed[k] = heads[start + k]
     for p in range(first, end):
         mixed[positions[p]] = predicted[positions[p]]
+
+
+@implement(operations.groups, SecondOrder)
+@borrowing
+def groups(problem, model, i, wrong, k, group):
+    start = problem.nodes.starts[i] - i
+    n = problem.nodes.starts[i + 1] - problem.nodes.starts[i] - 1
+    return group_heads(n, problem.heads, start, model.predicted, wrong, k, model.mixed, group)
 
 
 @implement(operations.margins, SecondOrder)
