@@ -25,6 +25,7 @@ MODULES = [module.name for module in pkgutil.walk_packages(swvp.__path__, "swvp.
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PUBLIC = [
     "swvp",
+    "swvp.cluster",
     "swvp.evaluation",
     "swvp.features",
     "swvp.io",

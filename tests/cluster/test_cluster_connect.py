@@ -93,7 +93,7 @@ def test_ctrl_c_cancels_a_running_task(cluster, tmp_path):
 
 
 def wait_for(path):
-    for _ in range(200):
+    for _ in range(1200):
         if path.exists():
             return True
         time.sleep(0.05)

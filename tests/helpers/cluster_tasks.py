@@ -46,7 +46,7 @@ def until_stopped(folder):
     """Run until the leader cancels the task; leave a file."""
     Path(folder, "begun").touch()
     stop = task.Stop()
-    for _ in range(200):
+    for _ in range(1200):
         time.sleep(0.05)
         if stop.is_set():
             Path(folder, "stopped").touch()

@@ -15,18 +15,16 @@ import contextlib
 import importlib.util
 import itertools
 import logging
-import os
 import queue
-import signal
 import time
 import uuid
-from collections.abc import Callable, Generator, Iterable, Iterator
-from multiprocessing import resource_tracker
+from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from swvp.cluster import task
+from swvp.cluster.local import end_workers, start_workers
 from swvp.cluster.threads import AHEAD, RETRIES, Item, Name, Result, Threads, Workers
 from swvp.errors import InputError
 
@@ -35,6 +33,8 @@ __all__ = ["Cluster", "Threads", "Workers", "open_workers"]
 Tell = Callable[[str], object]
 CONNECT_SECONDS = 20.0
 POLL_SECONDS = 1.0
+LOCAL_SECONDS = 120.0
+"""Worker processes of this machine start again in this time, or never."""
 SLOTS_SECONDS = 5.0
 """The number of workers is asked for again after so many seconds."""
 
@@ -121,21 +121,11 @@ class Cluster:
         return self
 
     def _connect(self) -> None:
-        from distributed import Client, LocalCluster, Security
+        from distributed import Client, Security
 
         try:
             if self.workers is not None:
-                with interrupts_held():
-                    self._local = LocalCluster(
-                        n_workers=self.workers,
-                        threads_per_worker=1,
-                        processes=True,
-                        memory_limit=0,
-                        dashboard_address="127.0.0.1:0",  # also without bokeh: else metrics are served to everybody
-                        protocol="tls://",
-                        security=Security.temporary(),
-                        silence_logs=logging.CRITICAL,
-                    )
+                self._local = start_workers(self.workers)
                 where: dict[str, Any] = {"address": self._local.scheduler_address, "security": self._local.security}
             else:
                 where = {"address": self.address}
@@ -194,7 +184,7 @@ class Cluster:
     ) -> None:
         try:
             if kind is not None and self._local is not None:
-                self._kill_workers()
+                end_workers(self._local)
             for part in (self.client, self._local):
                 if part is not None:
                     with contextlib.suppress(OSError, TimeoutError, RuntimeError):
@@ -202,14 +192,6 @@ class Cluster:
         finally:
             self.client = self._local = None
             logging.getLogger("distributed").setLevel(self._log_level)
-
-    def _kill_workers(self) -> None:
-        """End the processes of this machine at once: Dask would wait for their running tasks, which nobody wants."""
-        for nanny in self._local.workers.values():
-            nanny.auto_restart = False
-            if nanny.pid is not None:
-                with contextlib.suppress(OSError):
-                    os.kill(nanny.pid, signal.SIGTERM if os.name == "nt" else signal.SIGKILL)
 
     # ------------------------------------------------------------ the map
 
@@ -252,6 +234,11 @@ class Cluster:
             How often a task is submitted again after Dask has given it up because several workers died with it.
         name : callable
             Returns the name of an item for messages.
+
+        Yields
+        ------
+        (int, object)
+            The number of an item, from 0, and its result.
 
         Raises
         ------
@@ -297,12 +284,20 @@ class Cluster:
 
     def _wait_for(self, done: queue.SimpleQueue[str]) -> str:
         """Return the key of the next finished task; raise InputError if the scheduler is gone."""
+        without_workers = 0.0  # since when, by the clock
         while True:
             try:
                 return done.get(timeout=POLL_SECONDS)
             except queue.Empty:
                 if self.client.status != "running":
                     raise self._gone() from None
+            if self._threads():
+                without_workers = 0.0
+            elif not without_workers:
+                without_workers = time.monotonic()
+                self.tell("no worker is left: waiting for new ones")
+            elif self._local is not None and time.monotonic() - without_workers > LOCAL_SECONDS:
+                raise InputError("the worker processes ended and could not be started again: run the command again")
 
     def _submit(self, key: str, function: Callable[[Any], Any], item: Any) -> Any:
         try:
@@ -325,6 +320,11 @@ class Cluster:
             raise InputError(
                 f"{name(submitted.item)}: every worker that tried it died, the last at {error.last_worker.address}: "
                 "look into the worker's log (not enough memory?)"
+            ) from None
+        except ModuleNotFoundError as error:
+            ours = task.identity()
+            raise InputError(
+                f"{name(submitted.item)}: a worker lacks a module ({error}): install {ours} there"
             ) from None
         except BaseException as error:
             if type(error).__name__ in ("CancelledError", "FutureCancelledError", "CommClosedError"):
@@ -351,23 +351,6 @@ def wait_for_file(path: Path) -> None:
         if time.monotonic() > until:
             raise InputError(f"cannot read {path}: no such scheduler file")
         time.sleep(0.1)
-
-
-@contextlib.contextmanager
-def interrupts_held() -> Iterator[None]:
-    """Hold Ctrl-C back until the block ends; threads and processes that start in it never receive it.
-
-    A terminal sends Ctrl-C to all processes of a command, but only the leader shall act on it.
-    """
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    resource_tracker.ensure_running()  # when it starts, it lets Ctrl-C through again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class _Submitted:

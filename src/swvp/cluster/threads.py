@@ -45,7 +45,18 @@ class Workers(Protocol):
 
 
 class Threads:
-    """Threads of this process, with the interface of a cluster. Kernels release the GIL."""
+    """Threads of this process, with the interface of a cluster. Kernels release the GIL.
+
+    Parameters
+    ----------
+    jobs : int
+        The number of threads.
+
+    Raises
+    ------
+    InputError
+        If there would be no thread.
+    """
 
     def __init__(self, jobs: int = 1):
         if jobs < 1:
@@ -67,7 +78,26 @@ class Threads:
         retries: int = RETRIES,
         name: Name = str,
     ) -> Generator[tuple[int, Result], None, None]:
-        """Yield the number of each item and the function's result for it; see `Cluster.map`."""
+        """Yield the number of each item and the function's result for it.
+
+        Parameters
+        ----------
+        function : callable
+            Is called with each item.
+        items : iterable
+            They are taken as threads get free.
+        in_order : bool
+            Yield the results in the order of the items; else as they come.
+        retries : int
+            Ignored: threads do not get lost.
+        name : callable
+            Ignored.
+
+        Yields
+        ------
+        (int, object)
+            The number of an item, from 0, and its result.
+        """
         numbered = enumerate(items)
         if self.slots == 1:
             for number, item in numbered:

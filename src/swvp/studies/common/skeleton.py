@@ -31,8 +31,8 @@ PARAMETERS = """Every finished training is written to `folder` at once. The resu
         Remove an earlier study from the folder and start from the beginning.
     progress : callable
         Called with the number of finished trainings and the number of all.
-    workers : Workers, optional
-        An open connection to a cluster, on which the trainings run instead of in threads.
+    workers : Cluster, optional
+        An open connection to a cluster (`swvp.cluster.Cluster`), on which the trainings run instead of in threads.
 
     Returns
     -------
