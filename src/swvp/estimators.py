@@ -265,6 +265,10 @@ class SequenceTagger(Tagger, BaseEstimator):  # type: ignore[misc]
         dict: the clusters that `swvp.features.learn_clusters` returned. If no template uses clusters, templates of the
         clusters of the word and its neighbours are added. A model file stores the clusters; after `load`, this option
         is None if it was a dict.
+    candidates : int, optional
+        How many labels of a token are looked at: those with the best scores by its attributes. Then an attribute has
+        weights only for the labels that it occurs with in training, and `coef_` is a sparse matrix. 0: all labels, with
+        a weight for each pair. By default 0 for up to 100 labels, else 8.
     l2 : float, default 1.0
         With rule "crf", the strength of L2 regularisation: the factor of ‖w‖²/2 in the objective.
     patience : int, optional
@@ -278,8 +282,10 @@ class SequenceTagger(Tagger, BaseEstimator):  # type: ignore[misc]
     ----------
     classes_ : list
         The labels, sorted.
-    coef_ : ndarray of shape (n_attributes, n_labels)
+    coef_ : ndarray or csr_array of shape (n_attributes, n_labels)
         The weights of attributes.
+    candidates_ : int
+        How many labels of a token are looked at; 0 if all are.
     transitions_ : ndarray of shape (n_labels + 1, n_labels + 1)
         The weights of adjacent labels; the last index is the boundary of a sentence.
     state_features_ : dict

@@ -58,6 +58,7 @@ TAGGERS = {
     "tagger-crf": ({"rule": "crf", "l2": 0.5}, (WORDS, TAGS, NEW_WORDS)),
     "tagger-beam": ({"decoder": "beam", "width": 2, "order": 2, "fix": "early"}, (WORDS, TAGS, NEW_WORDS)),
     "tagger-columns": ({"features": ["word[0]", "pos[0] & pos[1]"], "constraint": "iob2"}, (TOKENS, NAMES, NEW_TOKENS)),
+    "tagger-candidates": ({"candidates": 2}, (WORDS, TAGS, NEW_WORDS)),
     "tagger-features": ({"features": None}, (READY, READY_LABELS, READY)),
 }
 PARSERS = {

@@ -19,6 +19,7 @@ from swvp.structures.chain.candidates import (
     new_candidate_model,
     predict_candidates,
 )
+from swvp.structures.chain.lattice import difference_from_expectation
 from swvp.text.analyses import endings_of, learn_analyses
 from swvp.text.morphology import MorphologicalTagger, strings_of
 
@@ -147,16 +148,16 @@ def test_mistakes_margins_and_directions_are_those_of_the_definition(seed, zero)
 @pytest.mark.parametrize("seed", range(4))
 def test_expected_differences_are_sums_over_all_outputs(seed, zero, monkeypatch):
     problem, model = made(seed, margin=0.7, zero=zero)
-    in_python = getattr(expected_difference, "py_func", expected_difference)
+    plain = getattr(difference_from_expectation, "py_func", difference_from_expectation)
     for i in range(3):
         operations.find_mistakes(problem, model, i, np.zeros(4, np.int64))
         size, places, values = expected_difference(problem, model, i)
         compiled = np.bincount(places[:size], values[:size], len(model.w))
-        size, places, values = in_python(problem, model, i)
+        size, places, values = plain(problem, model, i, model.node)
         np.testing.assert_allclose(compiled, np.bincount(places[:size], values[:size], len(model.w)), atol=1e-12)
         with monkeypatch.context() as patch:
-            patch.setattr("swvp.structures.chain.candidates.LEAST", 0.0)  # else small differences are left out
-            size, places, values = in_python(problem, model, i)
+            patch.setattr("swvp.structures.chain.lattice.LEAST", 0.0)  # else small differences are left out
+            size, places, values = plain(problem, model, i, model.node)
         got = np.bincount(places[:size], values[:size], len(model.w))
         of_output = scores(problem, model, i)
         log_z = math.log(sum(math.exp(score) for score in of_output.values()))

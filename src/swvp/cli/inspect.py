@@ -159,11 +159,10 @@ def first_tokens(tagger: Tagger, source: str, encoding: str, conllu: bool) -> li
 
 def described_tagger(tagger: Tagger, path: Path) -> Rows:
     """What a tagger's model file contains."""
-    import numpy as np
-
     from swvp.features.encoder import TemplateEncoder
+    from swvp.tagging.many_labels import nonzero
 
-    weights = int(np.count_nonzero(tagger.coef_))
+    weights = len(nonzero(tagger.coef_)[0])
     rows = [
         ("file", file_text(path)),
         ("labels", f"{len(tagger.classes_)}: {', '.join(map(str, tagger.classes_))}"),

@@ -163,6 +163,14 @@ class TaggerColumns(FileOptions):
             help="Learn the word clusters from this file too: one sentence per line, CoNLL-U, or a column file.",
         ),
     ] = None
+    candidates: Annotated[
+        int | None,
+        of_search(
+            metavar="K",
+            help="Look at the K best labels of each token, by the weights of its attributes; 0: all labels.",
+            show_default="all up to 100 labels, else 8",
+        ),
+    ] = None
     constraint: Annotated[
         str,
         of_features(

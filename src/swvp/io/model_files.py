@@ -32,6 +32,7 @@ __all__ = [
     "Memory",
     "Migration",
     "by_rows",
+    "checked_rows",
     "fill",
     "filled",
     "from_rows",
@@ -188,6 +189,7 @@ def save_model(
     except ValueError as error:
         raise InputError(f"a {kind} with numbers that are not finite cannot be saved ({error})") from None
     allowed = TIMES * path.stat().st_size + PLUS
+    weights = tuple(array for array in weights if isinstance(array, np.ndarray))
     if sum(array.nbytes for array in weights) <= allowed:
         return
     needed = sum(memory_needed(np.flatnonzero(array), array.nbytes, array.itemsize) for array in weights)
@@ -267,8 +269,18 @@ ROWS = {"weights_per_attribute", "weight_labels", "weights"}
 """The names of the arrays that `by_rows` returns."""
 
 
-def by_rows(weights: Floats) -> Arrays:
-    """Return the nonzero weights of an array (attribute, label): how many each attribute has, their labels, values."""
+def by_rows(weights: Any) -> Arrays:
+    """Return the nonzero weights of an array (attribute, label): how many each attribute has, their labels, values.
+
+    The array may be a sparse matrix of SciPy in the format CSR.
+    """
+    if not isinstance(weights, np.ndarray):
+        counts = np.diff(weights.indptr).astype(np.uint32)
+        return {
+            "weights_per_attribute": counts,
+            "weight_labels": weights.indices.astype(np.uint32),
+            "weights": weights.data,
+        }
     rows, columns = np.nonzero(weights)
     return {
         "weights_per_attribute": np.bincount(rows, minlength=len(weights)).astype(np.uint32),
@@ -277,13 +289,19 @@ def by_rows(weights: Floats) -> Arrays:
     }
 
 
-def from_rows(arrays: Arrays, attributes: int, labels: int, memory: Memory) -> Floats:
-    """Return the array (attribute, label) that `by_rows` stored."""
+def checked_rows(arrays: Mapping[str, NDArray[Any]], attributes: int, labels: int) -> tuple[NDArray[Any], ...]:
+    """Return the numbers of weights, their labels and their values, which `by_rows` stored, if they can be right."""
     counts, columns, values = (arrays[name] for name in ("weights_per_attribute", "weight_labels", "weights"))
     require(counts.shape == (attributes,) and columns.ndim == values.ndim == 1, "weights")
     require(counts.dtype.kind == columns.dtype.kind == "u", "numbers of weights")
     require(int(counts.sum(dtype=np.uint64)) == len(columns) == len(values), "numbers of weights")
     require(not len(columns) or int(columns.max()) < labels, "labels of weights")
+    return counts, columns, values
+
+
+def from_rows(arrays: Arrays, attributes: int, labels: int, memory: Memory) -> Floats:
+    """Return the array (attribute, label) that `by_rows` stored."""
+    counts, columns, values = checked_rows(arrays, attributes, labels)
     places = np.repeat(np.arange(0, attributes * labels, labels), counts)
     places += columns
     return memory.filled((attributes, labels), places, values)

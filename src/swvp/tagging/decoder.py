@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from swvp.errors import InputError, is_real, shown, unknown_name
 from swvp.learning.voting import Hypotheses, Recorder
 from swvp.structures.chain import attributes as exact
-from swvp.structures.chain import search
+from swvp.structures.chain import search, sparse
 from swvp.structures.chain.attributes import NO_COSTS, AttributeChain, AttributeModel, take_over
 from swvp.structures.chain.beam import FIXES
+from swvp.structures.chain.rows import Rows
 from swvp.structures.chain.voting import chain_votes, changed_weights, most_changes, vote_all
 from swvp.structures.exact import GRID
 from swvp.structures.operations import refresh
@@ -202,12 +203,18 @@ DECODERS = ("viterbi", "beam")
 
 
 class Decoder(NamedTuple):
-    """The search for labels; width 0 is exact search."""
+    """The search for labels; width 0 is exact search.
+
+    With `rows`, weights are those of these pairs of attributes and labels, and `candidates` labels of each token are
+    looked at. Without, each pair has a weight, and all labels are looked at.
+    """
 
     barrier: Floats
     order: int
     width: int
     fix: str
+    rows: Rows | None = None
+    candidates: int = 0
 
     @property
     def plain(self) -> bool:
@@ -216,11 +223,15 @@ class Decoder(NamedTuple):
 
     def problem(self, chain: AttributeChain) -> Any:
         """The problem that training with this search takes."""
+        if self.rows is not None:
+            return sparse.as_sparse(chain, self.rows, self.candidates)
         return chain if self.plain else search.as_search(chain, self.fix)
 
     def new_model(self, attributes: int, longest: int) -> Any:
         """A model with all weights 0 and buffers for sentences of up to `longest` tokens."""
         labels = len(self.barrier) - 1
+        if self.rows is not None:
+            return sparse.new_sparse_model(self.rows, labels, longest, self.barrier)
         if self.plain:
             return exact.new_model(attributes, labels, longest, self.barrier)
         return search.new_search_model(attributes, labels, longest, self.barrier, self.order, self.width)
@@ -236,7 +247,9 @@ class Decoder(NamedTuple):
         """Write the best labels under these weights into `out`."""
         model = self.new_model(0, int(np.diff(chain.offsets).max(initial=0)))._replace(**weights)
         refresh(model)
-        if self.plain:
+        if self.rows is not None:
+            sparse.predict_sparse(self.problem(chain), model, out)
+        elif self.plain:
             exact.predict_all(chain, model, out)
         else:
             search.predict_all(search.as_search(chain), model, out)

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from swvp.errors import InputError, unknown_name
-from swvp.structures.chain.attributes import AttributeChain, new_model, predict_all
+from swvp.structures.chain.attributes import AttributeChain
 from swvp.structures.chain.k_best import k_best, new_k_best_buffers
 from swvp.structures.chain.likelihood import distributions, position_scores
 from swvp.structures.chain.marginals import new_chain_buffers, transitions
 from swvp.tables import WeightTable, check_count
 from swvp.tagging.corpus import Corpus, Sentences, check_pairs
+from swvp.tagging.decoder import Decoder
+from swvp.tagging.many_labels import nonzero
 from swvp.training.options import LEAST, Tempered, in_shares, lowest_loss
 from swvp.types import Floats, Ids
 
@@ -57,7 +59,7 @@ def distributions_of(
     tagger: Any, problem: AttributeChain, temperature: float, *, with_marginals: bool = True
 ) -> Distributions:
     """The distribution of the labels of each sentence; `scores` are those of problem.y."""
-    labels, sentences = len(tagger.classes_), len(problem.offsets) - 1
+    labels, sentences, weights = len(tagger.classes_), len(problem.offsets) - 1, tagger._weights()["w"]
     moves = transitions(tagger.transitions_ + tagger.barrier_, temperature)
     out = np.zeros((len(problem.starts) - 1 if with_marginals else 0, labels))
     scores, log_z = np.zeros(sentences), np.zeros(sentences)
@@ -67,7 +69,7 @@ def distributions_of(
         size = int(np.diff(offsets).max())
         node, buffers = np.zeros((size, labels)), new_chain_buffers(labels, size)
         part = problem._replace(offsets=offsets)
-        distributions(part, tagger.coef_, moves, node, buffers, out, scores[a:b], log_z[a:b])
+        distributions(part, weights, moves, node, buffers, out, scores[a:b], log_z[a:b])
 
     in_shares(fill, sentences, tagger.n_jobs)
     for i in np.flatnonzero(np.isneginf(log_z)):
@@ -90,7 +92,7 @@ def k_best_labels(tagger: Any, problem: AttributeChain, k: int) -> list[list[tup
     result = []
     for start, end in zip(problem.offsets, problem.offsets[1:], strict=False):
         n = int(end - start)
-        position_scores(problem, start, n, tagger.coef_, node)
+        position_scores(problem, start, n, tagger._weights()["w"], node)
         count = k_best(n, node, moves, k, *work)
         result.append([(names[work.paths[j, :n]].tolist(), float(work.scores[j])) for j in range(count)])
     return result
@@ -105,11 +107,7 @@ def marginals(tagger: Any, problem: AttributeChain) -> list[list[dict[Any, float
 
 def confidences(tagger: Any, problem: AttributeChain) -> list[Confidence]:
     """The best labels of each sentence and their probabilities."""
-    longest = int(np.diff(problem.offsets).max(initial=0))
-    model = new_model(0, len(tagger.classes_), longest)
-    model = model._replace(w=tagger.coef_, moves=tagger.transitions_ + tagger.barrier_)
-    y = np.empty(len(problem.starts) - 1, np.uint32)
-    predict_all(problem, model, y)
+    y = tagger._predict_ids(problem, tagger._weights())
     computed = distributions_of(tagger, problem._replace(y=y), tagger.temperature_)
     tokens = computed.marginals[np.arange(len(y)), y]
     whole = np.exp(np.minimum(computed.scores - computed.log_z, 0.0)).tolist()
@@ -157,7 +155,7 @@ def best_temperature(tagger: Any, problem: AttributeChain, y: Sequence[Sequence[
 def scale_of(tagger: Any, problem: AttributeChain) -> float:
     """The standard deviation of the scores of labels at a token, averaged over tokens."""
     node = np.zeros((len(problem.starts) - 1, len(tagger.classes_)))
-    position_scores(problem, 0, len(node), tagger.coef_, node)
+    position_scores(problem, 0, len(node), tagger._weights()["w"], node)
     return float(node.std(1).mean()) if node.size else 0.0
 
 
@@ -171,14 +169,12 @@ def top_features(tagger: Any, label: Any = None, n: int = 20) -> WeightTable:
     check_count("n", n)
     columns = range(len(tagger.classes_)) if label is None else [number_of(tagger, label)]
     weights = tagger.coef_ if label is None else tagger.coef_[:, columns]
-    nonzero = np.flatnonzero(weights)  # sorting all weights would take too much memory
-    values = weights.reshape(-1)[nonzero]
-    largest = np.lexsort((nonzero, -np.abs(values)))[:n]
-    attributes, labels = np.unravel_index(nonzero[largest], weights.shape)
-    names = tagger.encoder_.names(attributes.tolist())
+    attributes, labels, values = nonzero(weights)  # sorting all weights would take too much memory
+    largest = np.argsort(-np.abs(values), kind="stable")[:n]
+    names = tagger.encoder_.names(attributes[largest].tolist())
     rows = [
         (tagger.classes_[columns[k]], name, float(value))
-        for name, k, value in zip(names, labels, values[largest], strict=True)
+        for name, k, value in zip(names, labels[largest], values[largest], strict=True)
     ]
     return WeightTable("Features with the largest weights", ("label", "feature", "weight"), rows)
 
@@ -196,11 +192,10 @@ def top_transitions(tagger: Any, n: int = 20) -> WeightTable:
 
 def state_features(tagger: Any) -> dict[tuple[str, Any], float]:
     """All weights of attributes that are not 0: {(attribute, label): weight}."""
-    attributes, labels = np.nonzero(tagger.coef_)
+    attributes, labels, weights = nonzero(tagger.coef_)
     names = tagger.encoder_.names(range(tagger.n_attributes_))
-    weights = tagger.coef_[attributes, labels].tolist()
     keys = ((names[a], tagger.classes_[y]) for a, y in zip(attributes.tolist(), labels.tolist(), strict=True))
-    return dict(zip(keys, weights, strict=True))
+    return dict(zip(keys, weights.tolist(), strict=True))
 
 
 def transition_features(tagger: Any) -> dict[tuple[Any, Any], float]:
@@ -230,7 +225,8 @@ def explain(
     for t in range(size) if position is None else [position]:
         attributes = problem.attributes[problem.starts[t] : problem.starts[t + 1]]
         values = problem.values[problem.starts[t] : problem.starts[t + 1]] if len(problem.values) else 1.0
-        weights = tagger.coef_[attributes] * np.reshape(values, (-1, 1))
+        rows_here = tagger.coef_[attributes]
+        weights = (rows_here if tagger._rows is None else rows_here.toarray()) * np.reshape(values, (-1, 1))
         before = predicted[t - 1] if t else edge
         after = predicted[t + 1] if t + 1 < size else edge
         score = weights.sum(axis=0) + moves[before, :edge] + moves[:edge, after]
@@ -262,13 +258,14 @@ class TaggerInspection(Tempered):
 
     order: int
     decoder: str
-    coef_: Floats
+    coef_: Any
 
     if TYPE_CHECKING:  # defined by the tagger
 
         def _check_fitted(self) -> None: ...
         def _corpus(self, X: Sentences) -> Corpus: ...
         def _encode(self, corpus: Corpus) -> AttributeChain: ...
+        def _decoder(self) -> Decoder: ...
 
     def top_features(self, label: Any = None, n: int = 20) -> WeightTable:
         """Return the features with the largest weights, of one label or of all, as a table."""
@@ -348,4 +345,4 @@ class TaggerInspection(Tempered):
         self._check_fitted()
         if self.order != 1 or self.decoder != "viterbi":
             raise InputError("k-best labels, marginals, confidences and explanations need order 1 and exact search")
-        return self._encode(self._corpus(X))
+        return self._decoder().problem(self._encode(self._corpus(X)))  # type: ignore[no-any-return]

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from swvp.errors import InputError
+from swvp.errors import InputError, is_whole, shown
 from swvp.features.clusters import check_clusters
 from swvp.learning.perceptron import check_structure
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.structures.chain.attributes import AttributeChain
 from swvp.structures.chain.search import SearchChain
+from swvp.structures.chain.sparse import SparseChain
 from swvp.tagging.crf import check_l2
 from swvp.tagging.decoder import Constraint, Decoder, barrier, check_vote, costs_of, decoder_of
 from swvp.tagging.defaults import AUTO, Choice
@@ -47,6 +48,7 @@ class TaggerOptions(TrainingOptions):
     minimum_count: int
     hashed: int | None
     clusters: int | Mapping[str, str] | None
+    candidates: int | None
     l2: float
 
     classes_: list[Any]
@@ -78,6 +80,7 @@ class TaggerOptions(TrainingOptions):
         minimum_count: int = 1,
         hashed: int | None = None,
         clusters: int | Mapping[str, str] | None = None,
+        candidates: int | None = None,
         l2: float = 1.0,
         patience: int | None = None,
         random_state: Any = None,
@@ -106,6 +109,7 @@ class TaggerOptions(TrainingOptions):
             self._check_real("margin")
         if (self.margin or self.cost) and crf:
             raise InputError("margin and cost are for other rules than crf: leave them out")
+        self._check_candidates(rule, decoder)
         if self.vote:
             check_vote(decoder, crf=crf)
         if crf:
@@ -114,6 +118,21 @@ class TaggerOptions(TrainingOptions):
             barrier(self.constraint, [])
         return rule
 
+    def _needs_dense(self, rule: UpdateRule, decoder: Decoder) -> bool:
+        """Whether only taggers with all labels as candidates have what the options ask for."""
+        lists_outputs = any(stage.k_best > 1 for stage in rule.stages)
+        return self.rule == "crf" or self.vote or lists_outputs or not decoder.plain
+
+    def _check_candidates(self, rule: UpdateRule, decoder: Decoder) -> None:
+        if self.candidates is None:
+            return
+        if not is_whole(self.candidates, 0):
+            raise InputError(f"candidates must be a whole number of at least 0, not {shown(self.candidates)}")
+        if self.candidates and self._needs_dense(rule, decoder):
+            raise InputError(
+                "candidates are for order 1, exact search, no vote, and other rules than crf and mira:K: leave it out"
+            )
+
     def _default_rule(self) -> str:
         plain = self.decoder == "viterbi" and self.order == 1
         parts = (self.substructures, self.gamma, self.approach, self.step)
@@ -121,7 +140,7 @@ class TaggerOptions(TrainingOptions):
 
     def _for_rule(self, problem: Any, rule: UpdateRule) -> tuple[Any, float]:
         """The problem with the margin of a rule, and the rule's power of averaging."""
-        if isinstance(problem, (AttributeChain, SearchChain)):
+        if isinstance(problem, (AttributeChain, SearchChain, SparseChain)):
             problem = problem._replace(costs=costs_of(self._margin(rule), self.cost, self.classes_))
         return problem, self._average_power(rule)
 

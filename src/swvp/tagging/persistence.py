@@ -14,17 +14,32 @@ from swvp.errors import InputError, is_whole
 from swvp.features.encoder import TemplateEncoder
 from swvp.features.templates import parse_templates
 from swvp.io.container import Contents
-from swvp.io.model_files import ROWS, Format, Memory, by_rows, from_rows, load_model, require, save_model, strings
+from swvp.io.model_files import (
+    ROWS,
+    Format,
+    Memory,
+    by_rows,
+    checked_rows,
+    from_rows,
+    load_model,
+    require,
+    save_model,
+    strings,
+)
 from swvp.io.table import CONLLU
+from swvp.structures.chain.rows import Rows
 from swvp.tagging.corpus import KINDS
 from swvp.tagging.defaults import AUTO, Choice
 from swvp.tagging.files import Layout
+from swvp.tagging.many_labels import matrix
 from swvp.tagging.ready import FeatureEncoder
 from swvp.training.options import remake, stored, stored_history, temperature_in
 
 __all__ = ["ARRAYS", "contents_of", "load_tagger", "rebuild", "save_tagger"]
 
 KIND = "tagger"
+NEWER = ("clusters", "candidates")
+"""Options that files do not hold if they are None."""
 ARRAYS = {"keys", "transitions", "triples", "allowed", *ROWS}
 """The names of the arrays of a tagger."""
 FORMAT = Format(KIND, 1, lambda meta: ARRAYS)
@@ -51,6 +66,7 @@ def contents_of(tagger: Any) -> Contents:
         **stored_history(tagger),
         "layout": None if getattr(tagger, "layout_", None) is None else tagger.layout_.as_dict(),
         "temperature": tagger.temperature_,
+        **({"candidates": tagger.candidates_} if tagger.candidates_ else {}),
     }
     encoder = tagger.encoder_
     if isinstance(encoder, FeatureEncoder):
@@ -79,8 +95,8 @@ def contents_of(tagger: Any) -> Contents:
 
 
 def options_of(tagger: Any) -> dict[str, Any]:
-    """The options; without `clusters` if there are none, so that files of taggers without them stay as they were."""
-    return {name: value for name, value in tagger.options().items() if name != "clusters" or value is not None}
+    """The options; without newer ones that were not given, so that files of taggers without them stay as they were."""
+    return {name: value for name, value in tagger.options().items() if name not in NEWER or value is not None}
 
 
 def load_tagger(path: Path, make: Callable[..., Any]) -> Any:
@@ -95,6 +111,7 @@ def rebuild(contents: Contents, memory: Memory, make: Callable[..., Any]) -> Any
     if isinstance(given.get("constraint"), list):
         given["constraint"] = [tuple(pair) for pair in given["constraint"]]
     require(is_whole(given.get("clusters", 1)), "clusters")
+    require(is_whole(given.get("candidates", 0), 0) and is_whole(meta.get("candidates", 1)), "candidates")
     tagger = remake(make, given)
     require(tagger.vote is False, "vote")
     labels = strings(meta["labels"])
@@ -112,9 +129,27 @@ def rebuild(contents: Contents, memory: Memory, make: Callable[..., Any]) -> Any
         triples_=np.array(arrays["triples"], np.float64),
         barrier_=np.where(arrays["allowed"] > 0, 0.0, -np.inf),
     )
-    tagger._decoder()
-    tagger.restore_weights(from_rows(arrays, tagger.n_attributes_, len(labels), memory), temperature_in(meta))
+    decoder = tagger._decoder()
+    tagger.candidates_ = meta.get("candidates", 0)
+    require(tagger.candidates_ <= len(labels) and (decoder.plain or not tagger.candidates_), "candidates")
+    weights: Any
+    if tagger.candidates_:
+        weights = matrix(*stored_rows(arrays, tagger.n_attributes_, len(labels)), len(labels))
+    else:
+        weights = from_rows(arrays, tagger.n_attributes_, len(labels), memory)
+    tagger.restore_weights(weights, temperature_in(meta))
     return tagger
+
+
+def stored_rows(arrays: Mapping[str, NDArray[Any]], attributes: int, labels: int) -> tuple[Rows, NDArray[Any]]:
+    """The labels of attributes and their weights; InputError unless the labels of an attribute ascend."""
+    counts, columns, values = checked_rows(arrays, attributes, labels)
+    starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+    ascends = np.ones(len(columns), bool)
+    ascends[1:] = columns[1:] > columns[:-1]
+    ascends[starts[:-1][counts > 0]] = True
+    require(bool(ascends.all()), "labels of weights")
+    return Rows(starts, columns.astype(np.uint32)), values.astype(np.float64)
 
 
 def choice_of(meta: dict[str, Any]) -> dict[str, Any]:

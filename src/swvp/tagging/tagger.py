@@ -20,6 +20,7 @@ from swvp.features.templates import PRESETS, parse_templates, with_clusters
 from swvp.learning.perceptron import generator
 from swvp.learning.voting import Hypotheses
 from swvp.structures.chain.attributes import NO_IMPORTANCE, AttributeChain
+from swvp.structures.chain.rows import Rows
 from swvp.tagging.corpus import (
     Corpus,
     Encoder,
@@ -46,6 +47,7 @@ from swvp.tagging.defaults import choose, keeps_to
 from swvp.tagging.dev_score import Development
 from swvp.tagging.files import Layout
 from swvp.tagging.inspection import TaggerInspection
+from swvp.tagging.many_labels import learn_rows, matrix, number_of_candidates, rows_of
 from swvp.tagging.options import TaggerOptions
 from swvp.tagging.persistence import load_tagger, save_tagger
 from swvp.tagging.ready import FeatureEncoder
@@ -67,6 +69,9 @@ class Tagger(TaggerOptions, TaggerInspection, TaggerTracing):
     columns_: list[str]
     encoder_: Encoder
     n_attributes_: int
+    coef_: Any
+    candidates_: int = 0  # 0: all labels, and dense weights
+    _rows: Rows | None = None
     barrier_: Floats
     transitions_: Floats
     triples_: Floats | None
@@ -201,9 +206,10 @@ class Tagger(TaggerOptions, TaggerInspection, TaggerTracing):
         vars(self).update(fitted)
         self._restore_history(meta)
 
-    def restore_weights(self, weights: Floats, temperature: float) -> None:
+    def restore_weights(self, weights: Any, temperature: float) -> None:
         """Set the weights of the attributes, (attributes, labels), and the temperature that was fitted for them."""
         self.coef_, self.temperature_ = weights, temperature
+        self._rows = rows_of(weights) if self.candidates_ else None
 
     # ---------------------------------------------------------------- training, step by step
 
@@ -230,7 +236,7 @@ class Tagger(TaggerOptions, TaggerInspection, TaggerTracing):
             raise InputError("sample_weight is for order 1, exact search and other rules than crf: leave it out")
         if corpus.labels is None or not corpus.tokens:
             raise InputError("no tokens to learn from")
-        extend = extend and hasattr(self, "coef_")
+        grows, extend = extend, extend and hasattr(self, "coef_")
         if extend and corpus.kind != self.kind_:
             raise InputError(f"the tagger was trained on {self.kind_}, these are {corpus.kind}")
         self._choose(corpus, extend)
@@ -244,10 +250,16 @@ class Tagger(TaggerOptions, TaggerInspection, TaggerTracing):
         check_allowed(bars, names, gold, corpus.offsets, corpus.place)
         decoder = decoder_of(self.decoder, bars, self.order, self.width, self.fix)
         weights = self._training_weights() if extend else {}
+        sparse = not grows and not self._needs_dense(rule, decoder)
+        self.candidates_, self._rows = number_of_candidates(self.candidates, len(names)) if sparse else 0, None
         for name in ("coef_", "transitions_", "triples_"):  # old weights do not fit the new attributes
             self.__dict__.pop(name, None)
         self.classes_, self.barrier_ = names, bars
         chain = self._fit_encoder(corpus, extend)._replace(y=gold, importance=importance)
+        if self.candidates_:
+            decoder = decoder._replace(candidates=self.candidates_)
+            self._rows = learn_rows(chain, decoder, rule, self._for_rule, self.n_attributes_)
+            decoder = decoder._replace(rows=self._rows)
         problem = decoder.problem(chain)
         longest = int(np.diff(corpus.offsets).max())
         model = decoder.extended_model(weights, len(known), self.n_attributes_, longest)
@@ -322,10 +334,13 @@ class Tagger(TaggerOptions, TaggerInspection, TaggerTracing):
 
     def _set_weights(self, weights: Weights) -> None:
         self.coef_, self.transitions_, self.triples_ = weights["w"], weights["w_move"], weights.get("w_triple")
+        if self._rows is not None:
+            self.coef_ = matrix(self._rows, self.coef_, len(self.classes_))
+            self._rows = rows_of(self.coef_)
 
     def _weights(self) -> Weights:
         """The weights that predict."""
-        weights = {"w": self.coef_, "w_move": self.transitions_}
+        weights = {"w": self.coef_ if self._rows is None else self.coef_.data, "w_move": self.transitions_}
         if self.triples_ is not None and not self._decoder().plain:
             weights["w_triple"] = self.triples_
         return weights
@@ -335,14 +350,15 @@ class Tagger(TaggerOptions, TaggerInspection, TaggerTracing):
         self._check_fitted()
         training = self.__dict__.get("_training")
         if training is None:
-            return self._weights()
+            return self._weights() if self._rows is None else {**self._weights(), "w": self.coef_.toarray()}
         names = weight_names(training.model)
         return {part: getattr(training.model, part) for name in names for part in (name, SUMS[name])}
 
     # ---------------------------------------------------------------- prediction
 
     def _decoder(self) -> Decoder:
-        return decoder_of(self.decoder, self.barrier_, self.order, self.width, self.fix)
+        decoder = decoder_of(self.decoder, self.barrier_, self.order, self.width, self.fix)
+        return decoder._replace(rows=self._rows, candidates=self.candidates_)
 
     def _corpus(self, X: Sentences) -> Corpus:
         return corpus_of(X, None, getattr(self, "columns_", None), self.kind_)

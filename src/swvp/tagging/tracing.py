@@ -87,6 +87,8 @@ class TaggerTracing:
     ) -> Trace:
         """Return an iterator over the updates that `fit` would make; the tagger itself stays as it is.
 
+        With many labels, the trace looks at all of them, whatever `candidates`.
+
         Parameters
         ----------
         X, y : lists
@@ -111,6 +113,7 @@ class TaggerTracing:
         if self.rule == "crf":
             raise InputError("rule 'crf' cannot be traced: it is no perceptron; use another rule, such as 'a-wm'")
         tagger: Any = copy(self)  # what `start` sets belongs to the trace
+        tagger.candidates = 0
         check_traceable(tagger.check(), AttributeChain)
         if not tagger._decoder_options().plain:
             raise InputError("a search with a beam or of second order cannot be traced: use order 1 and exact search")

@@ -27,6 +27,7 @@ from swvp.tagging.files import (
     layout_of,
     read_corpus,
 )
+from swvp.tagging.many_labels import candidates_note, recall_note
 from swvp.tagging.tagger import Tagger
 from swvp.training.observer import Observer
 from swvp.training.options import best_epoch_text, unseen_labels
@@ -128,6 +129,7 @@ def train_tagger(
         else:
             session.train(tagger, training, data)
         tagger.finish(training)
+        session.note(recall_note(tagger, data[-1], "training" if run.dev is None else "dev"))
         size = f"{tagger.n_attributes_:,} attributes × {len(tagger.classes_)} labels"
         session.save(tagger, run.model, f"{size}, {best_epoch_text(tagger)}")
 
@@ -158,6 +160,7 @@ def start(
         tagger.clusters = clusters_with_text(corpus, files.cluster_text, number, encoding=run.encoding)
     training = tagger.start(corpus, dev)
     note(choice_note(tagger))
+    note(candidates_note(tagger))
     note(clusters_note(tagger, files))
     return training, [corpus] if dev is None else [corpus, dev]
 

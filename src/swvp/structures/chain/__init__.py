@@ -2,5 +2,5 @@
 
 from swvp.structures.chain import expected as expected
 from swvp.structures.chain import k_best as k_best
-from swvp.structures.chain import lattice as lattice
+from swvp.structures.chain import output_lattice as output_lattice
 from swvp.structures.chain import search_direction as search_direction

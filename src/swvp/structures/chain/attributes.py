@@ -278,7 +278,7 @@ def find_mistakes(problem, model, i, wrong):
 @kernel
 def margins(problem, model, i, starts, positions, count, out):
     gold, mixed, w_move, node = problem.y, model.mixed, model.w_move, model.node
-    BOUNDARY = np.uint32(model.w.shape[1])
+    BOUNDARY = np.uint32(len(w_move) - 1)
     start = problem.offsets[i]
     n = problem.offsets[i + 1] - start
     for j in range(count):

@@ -19,7 +19,9 @@ import numpy as np
 
 from swvp.compiled import borrowing, implement, inner, kernel
 from swvp.structures import operations
+from swvp.structures.chain import lattice
 from swvp.structures.chain.attributes import squares
+from swvp.structures.chain.lattice import difference_from_expectation, viterbi
 from swvp.structures.exact import averaged
 from swvp.types import Floats, Ids, Int32s, Ints
 
@@ -104,6 +106,24 @@ def place(attribute, key, places):
     return ((np.int64(attribute) * FACTOR_A + np.int64(key) * FACTOR_K) >> SHIFT) & (places - 1)
 
 
+@implement(lattice.candidates_at, CandidateChain)
+@inner
+def candidates_at(problem, model, first, k):
+    return problem.candidate_starts[first + k + 1] - problem.candidate_starts[first + k]
+
+
+@implement(lattice.candidate, CandidateChain)
+@inner
+def candidate(problem, model, first, k, r):
+    return label_of(problem, first + k, r)
+
+
+@implement(lattice.gold_candidate, CandidateChain)
+@inner
+def gold_candidate(problem, model, first, k):
+    return np.int64(problem.gold[first + k])
+
+
 @inner
 def label_of(problem, t, r):
     """Candidate r of position t."""
@@ -117,18 +137,24 @@ def pair_place(problem, g, before, label):
     return problem.group_places[g] + row + problem.groups[g, label]
 
 
+@implement(lattice.pair_score, CandidateChain)
 @inner
-def pair_score(problem, w, before, label):
-    """The weights of two neighbours in all groupings."""
+def pair_score(problem, model, before, label):
     score = 0.0
     for g in range(len(problem.groups)):
-        score += w[pair_place(problem, g, before, label)]
+        score += model.w[pair_place(problem, g, before, label)]
     return score
 
 
+@implement(lattice.pair_size, CandidateChain)
 @inner
-def write_pair(problem, before, label, amount, size, features, values):
-    """Append amount times the features of two neighbours; return the number of pairs."""
+def pair_size(problem):
+    return len(problem.groups)
+
+
+@implement(lattice.write_pair, CandidateChain)
+@inner
+def write_pair(problem, model, before, label, amount, size, features, values):
     for g in range(len(problem.groups)):
         features[size], values[size] = pair_place(problem, g, before, label), amount
         size += 1
@@ -148,34 +174,6 @@ def score_positions(problem, w, first, n, node):
                 for p in range(problem.starts[t], problem.starts[t + 1]):
                     score += w[place(problem.attributes[p], key, problem.places)]
             node[k, r] = score
-
-
-@kernel
-def viterbi(problem, w, first, n, node, value, back, predicted):
-    """Write the candidates of the best labels of the positions first:first + n."""
-    for k in range(n):
-        t = first + k
-        for r in range(problem.candidate_starts[t + 1] - problem.candidate_starts[t]):
-            y = label_of(problem, t, r)
-            best, at = -np.inf, 0
-            if k == 0:
-                best = pair_score(problem, w, -1, y)
-            else:
-                for s in range(problem.candidate_starts[t] - problem.candidate_starts[t - 1]):
-                    score = value[k - 1, s] + pair_score(problem, w, label_of(problem, t - 1, s), y)
-                    if score > best:
-                        best, at = score, s
-            value[k, r], back[k, r] = best + node[k, r], at
-    if n == 0:
-        return
-    best, at, t = -np.inf, 0, first + n - 1
-    for r in range(problem.candidate_starts[t + 1] - problem.candidate_starts[t]):
-        score = value[n - 1, r] + pair_score(problem, w, label_of(problem, t, r), -1)
-        if score > best:
-            best, at = score, r
-    for k in range(n - 1, -1, -1):
-        predicted[k] = at
-        at = back[k, at]
 
 
 @implement(operations.longest, CandidateChain)
@@ -210,7 +208,7 @@ def find_mistakes(problem, model, i, wrong):
         for r in range(problem.candidate_starts[t + 1] - problem.candidate_starts[t]):
             if r != problem.gold[t]:
                 model.node[k, r] += problem.margin
-    viterbi(problem, model.w, first, n, model.node, model.value, model.back, model.predicted)
+    viterbi(problem, model, first, n, np.inf, model.node)
     count = 0
     for k in range(n):
         wrong[count] = k
@@ -219,7 +217,7 @@ def find_mistakes(problem, model, i, wrong):
 
 
 @kernel
-def write_features(problem, i, chosen, amount, size, features, values):
+def write_features(problem, model, i, chosen, amount, size, features, values):
     """Append amount · φ(x, y') of the candidates `chosen` of sequence i to sparse pairs; return their number."""
     first = problem.offsets[i]
     n = problem.offsets[i + 1] - first
@@ -227,16 +225,23 @@ def write_features(problem, i, chosen, amount, size, features, values):
     for k in range(n + 1):
         t = first + k
         label = label_of(problem, t, chosen[k]) if k < n else -1
-        size = write_pair(problem, before, label, amount, size, features, values)
+        size = write_pair(problem, model, before, label, amount, size, features, values)
         before = label
         if k < n:
-            size = write_node(problem, t, label, amount, size, features, values)
+            size = write_node(problem, model, t, label, amount, size, features, values)
     return size
 
 
+@implement(lattice.node_size, CandidateChain)
 @inner
-def write_node(problem, t, label, amount, size, features, values):
-    """Append amount times the features of a label at position t, without those of neighbours."""
+def node_size(problem, t, label):
+    keys = problem.key_starts[label + 1] - problem.key_starts[label]
+    return keys * (problem.starts[t + 1] - problem.starts[t])
+
+
+@implement(lattice.write_node, CandidateChain)
+@inner
+def write_node(problem, model, t, label, amount, size, features, values):
     for q in range(problem.key_starts[label], problem.key_starts[label + 1]):
         for p in range(problem.starts[t], problem.starts[t + 1]):
             features[size] = place(problem.attributes[p], problem.keys[q], problem.places)
@@ -269,11 +274,11 @@ def direction(problem, model, i, starts, positions, sets, count, amounts):
             chosen[k] = problem.gold[first + k]
         for p in range(starts[sets[c]], starts[sets[c] + 1]):
             chosen[positions[p]] = model.predicted[positions[p]]
-        size = write_features(problem, i, chosen, -amounts[c], size, features, values)
+        size = write_features(problem, model, i, chosen, -amounts[c], size, features, values)
         total += amounts[c]
     for k in range(n):
         chosen[k] = problem.gold[first + k]
-    size = write_features(problem, i, chosen, total, size, features, values)
+    size = write_features(problem, model, i, chosen, total, size, features, values)
     return size, features, values
 
 
@@ -305,93 +310,10 @@ def change(model, feature, amount, clock):
     model.delayed[feature] += amount * clock
 
 
-LEAST = 0.01
-"""Probabilities that differ by less from those of the gold labels are left out."""
-
-
 @implement(operations.expected_difference, CandidateChain)
 @kernel
 def expected_difference(problem, model, i):
-    first = problem.offsets[i]
-    n = problem.offsets[i + 1] - first
-    node, w = model.node, model.w
-    most = node.shape[1]
-    alpha, beta = np.empty((n, most)), np.empty((n, most))
-    for k in range(n):  # logarithms of sums over the labels before, and after
-        t = first + k
-        for r in range(problem.candidate_starts[t + 1] - problem.candidate_starts[t]):
-            y = label_of(problem, t, r)
-            if k == 0:
-                alpha[k, r] = node[k, r] + pair_score(problem, w, -1, y)
-                continue
-            before = problem.candidate_starts[t] - problem.candidate_starts[t - 1]
-            largest, total = -np.inf, 0.0
-            for s in range(before):
-                score = alpha[k - 1, s] + pair_score(problem, w, label_of(problem, t - 1, s), y)
-                model.value[0, s] = score
-                largest = max(largest, score)
-            for s in range(before):
-                total += math.exp(model.value[0, s] - largest)
-            alpha[k, r] = node[k, r] + largest + math.log(total)
-    for k in range(n - 1, -1, -1):
-        t = first + k
-        for r in range(problem.candidate_starts[t + 1] - problem.candidate_starts[t]):
-            y = label_of(problem, t, r)
-            if k == n - 1:
-                beta[k, r] = pair_score(problem, w, y, -1)
-                continue
-            after = problem.candidate_starts[t + 2] - problem.candidate_starts[t + 1]
-            largest, total = -np.inf, 0.0
-            for s in range(after):
-                score = pair_score(problem, w, y, label_of(problem, t + 1, s))
-                score += node[k + 1, s] + beta[k + 1, s]
-                model.value[0, s] = score
-                largest = max(largest, score)
-            for s in range(after):
-                total += math.exp(model.value[0, s] - largest)
-            beta[k, r] = largest + math.log(total)
-    t = first + n - 1
-    largest, log_z = -np.inf, 0.0
-    for r in range(problem.candidate_starts[t + 1] - problem.candidate_starts[t]):
-        largest = max(largest, alpha[n - 1, r] + beta[n - 1, r])
-    for r in range(problem.candidate_starts[t + 1] - problem.candidate_starts[t]):
-        log_z += math.exp(alpha[n - 1, r] + beta[n - 1, r] - largest)
-    log_z = largest + math.log(log_z)
-
-    size = 0
-    for k in range(n):
-        t = first + k
-        attributes = problem.starts[t + 1] - problem.starts[t]
-        here = problem.candidate_starts[t + 1] - problem.candidate_starts[t]
-        before = problem.candidate_starts[t] - problem.candidate_starts[t - 1] if k else 1
-        size += len(problem.groups) * here * (before + 1)
-        for r in range(here):
-            y = label_of(problem, t, r)
-            size += attributes * (problem.key_starts[y + 1] - problem.key_starts[y])
-    features, values = np.empty(size, np.int64), np.empty(size)
-    size = 0
-    for k in range(n):
-        t = first + k
-        for r in range(problem.candidate_starts[t + 1] - problem.candidate_starts[t]):
-            y = label_of(problem, t, r)
-            is_gold = r == problem.gold[t]
-            difference = (1.0 if is_gold else 0.0) - math.exp(alpha[k, r] + beta[k, r] - log_z)
-            if abs(difference) >= LEAST:
-                size = write_node(problem, t, y, difference, size, features, values)
-            before = problem.candidate_starts[t] - problem.candidate_starts[t - 1] if k else 1
-            for s in range(before):
-                y_before = label_of(problem, t - 1, s) if k else -1
-                both = is_gold and (k == 0 or s == problem.gold[t - 1])
-                score = (alpha[k - 1, s] if k else 0.0) + pair_score(problem, w, y_before, y)
-                score += node[k, r] + beta[k, r] - log_z
-                difference = (1.0 if both else 0.0) - math.exp(score)
-                if abs(difference) >= LEAST:
-                    size = write_pair(problem, y_before, y, difference, size, features, values)
-            if k == n - 1:
-                difference = (1.0 if is_gold else 0.0) - math.exp(alpha[k, r] + beta[k, r] - log_z)
-                if abs(difference) >= LEAST:
-                    size = write_pair(problem, y, -1, difference, size, features, values)
-    return size, features, values
+    return difference_from_expectation(problem, model, i, model.node)
 
 
 @implement(operations.weights, CandidateModel)
@@ -416,6 +338,6 @@ def predict_candidates(problem: Any, model: Any, out: Any) -> None:
         first = problem.offsets[i]
         n = problem.offsets[i + 1] - first
         score_positions(problem, model.w, first, n, model.node)
-        viterbi(problem, model.w, first, n, model.node, model.value, model.back, model.predicted)
+        viterbi(problem, model, first, n, np.inf, model.node)
         for k in range(n):
             out[first + k] = model.predicted[k]

@@ -7,11 +7,11 @@ through attributes and adds up the positions that have them. Each number is writ
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from swvp.compiled import kernel
+from swvp.compiled import implement, kernel, operation
 from swvp.structures.chain.attributes import AttributeChain, score_positions
 from swvp.structures.chain.marginals import ChainBuffers, Transitions, backward, forward
 from swvp.types import Floats, Ids, Ints
@@ -47,9 +47,14 @@ def transpose(attributes, values, starts, next_place, positions, sorted_values):
             next_place[attributes[p]] = place + 1
 
 
+@operation
+def position_scores(problem: Any, first: int, n: int, w: Floats, node: Floats) -> None:
+    """Write Σ_a value·w(a, y) of all labels of the positions first:first + n."""
+
+
+@implement(position_scores, AttributeChain)
 @kernel
-def position_scores(problem: AttributeChain, first: int, n: int, w: Floats, node: Floats) -> None:
-    """Write Σ_a value·w(a, y) of the positions first:first + n."""
+def dense_position_scores(problem, first, n, w, node):
     score_positions(problem.attributes, problem.values, problem.starts, first, n, w, node)
 
 
@@ -81,7 +86,7 @@ def distributions(
     for i in range(len(problem.offsets) - 1):
         start = problem.offsets[i]
         n = problem.offsets[i + 1] - start
-        score_positions(problem.attributes, problem.values, problem.starts, start, n, w, node)
+        position_scores(problem, start, n, w, node)
         log_z[i], way = forward(n, node, moves, buffers)
         if len(problem.y):
             scores[i] = path_score(problem.y, start, n, node, moves)
