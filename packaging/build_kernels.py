@@ -31,6 +31,7 @@ MORE_COMMANDS = (
     "train parser trees.conllu --order 2 --projective --epochs 1 -m projective.swvp",
     "predict projective.swvp trees.conllu -o parsed.conllu",
     "train tagger chunks.txt --rule mira:5 --epochs 1 -m mira.swvp",
+    "train tagger chunks.txt --dev chunks.txt --candidates 2 --epochs 1 -m few.swvp",
 )
 """Common options that `swvp warmup` leaves out, because it has to be quick."""
 

@@ -221,7 +221,7 @@ def require(condition: bool, what: str) -> None:
 
 def strings(value: Any) -> list[str]:
     """Return a list of strings; raise InputError if the value is something else."""
-    require(isinstance(value, list) and all(isinstance(item, str) for item in value), "list of strings")
+    require(isinstance(value, list) and set(map(type, value)) <= {str}, "list of strings")
     return list(value)
 
 
