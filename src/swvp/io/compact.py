@@ -1,12 +1,13 @@
 """Arrays of model files in fewer bytes, with nothing lost.
 
 Whole numbers are stored in the narrowest type that holds them; if they increase, as the places of weights do, their
-differences are stored, which are smaller. Floating-point numbers are stored with 4 bytes if that is exact. The recipe
-of an array, such as ["<i8", "differences"], says how it was before.
+differences are stored, which are smaller. Floating-point numbers are stored with 2 or 4 bytes if that is exact. The
+recipe of an array, such as ["<i8", "differences"], says how it was before.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,11 @@ from numpy.typing import NDArray
 
 from swvp.io.model_files import require
 
-__all__ = ["compact", "restored"]
+__all__ = ["compact", "restored", "rounded"]
 
 DIFFERENCES, AS_IT_IS = "differences", "as it is"
 NARROW = (np.uint8, np.uint16, np.uint32)
-WIDE = ("<f8", "<i8", "<i4", "<u4")
+WIDE = ("<f8", "<f4", "<i8", "<i4", "<u4")
 """The types of arrays that are made smaller."""
 
 
@@ -34,10 +35,10 @@ def compact(array: NDArray[Any]) -> tuple[NDArray[Any], list[str] | None]:
         return array, None
     how = AS_IT_IS
     if array.dtype.kind == "f":
-        with np.errstate(over="ignore"):
-            smaller: NDArray[Any] = array.astype(np.float32)
-        if not np.array_equal(smaller, array):
+        found = next((smaller for smaller in shortened(array) if np.array_equal(smaller, array)), None)
+        if found is None:
             return array, None
+        smaller: NDArray[Any] = found
     elif array.min() < 0:
         return array, None
     else:
@@ -52,6 +53,21 @@ def compact(array: NDArray[Any]) -> tuple[NDArray[Any], list[str] | None]:
             return array, None
         smaller = array_or_gaps.astype(kind)
     return smaller, [array.dtype.str, how]
+
+
+def shortened(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """Yield floating-point numbers in 2 bytes each, then in 4 if that is fewer than they have."""
+    for kind in (np.float16, np.float32):
+        if np.dtype(kind).itemsize < array.itemsize:
+            with np.errstate(over="ignore"):
+                yield array.astype(kind)
+
+
+def rounded(weights: NDArray[Any]) -> NDArray[Any]:
+    """Return weights with as many digits as 2 bytes hold, or 4 if some are too large for that."""
+    with np.errstate(over="ignore"):
+        half = weights.astype(np.float16)
+    return (half if np.isfinite(half).all() else weights.astype(np.float32)).astype(weights.dtype)
 
 
 def restored(array: NDArray[Any], recipe: Any) -> NDArray[Any]:

@@ -43,7 +43,7 @@ MAX_ELEMENTS = 2**48
 BLOCK = 2**20
 LARGEST = np.float64(1e100)  # sums of numbers up to this are finite
 OUT_OF_RANGE = f"NaN, infinity or numbers beyond {LARGEST:g}"
-DTYPES = {name: np.dtype(name) for name in ("<f8", "<f4", "<i8", "<i4", "<u4", "<u2", "|u1")}
+DTYPES = {name: np.dtype(name) for name in ("<f8", "<f4", "<i8", "<i4", "<u4", "<u2", "|u1", "<f2")}
 
 
 MIGRATIONS: dict[int, Callable[[Any], Any]] = {}
