@@ -62,7 +62,8 @@ def features(problem, i, chosen):
     for k, label in enumerate(labels):
         for a in problem.attributes[problem.starts[first + k] : problem.starts[first + k + 1]]:
             for key in problem.keys[problem.key_starts[label] : problem.key_starts[label + 1]]:
-                place = ((int(a) * 1640531527 + int(key) * 2147483629) >> 20) % problem.places
+                block = ((int(a) * 1640531527 + int(key) // 8 * 2147483629) >> 20) % (problem.places // 8)
+                place = block * 8 + (int(a) + int(key)) % 8
                 counts[place] = counts.get(place, 0) + 1
     for before, label in itertools.pairwise([-1, *labels, -1]):
         for g, begin in enumerate(problem.group_places):
@@ -106,7 +107,7 @@ def scores(problem, model, i):
 def test_the_prediction_is_the_best_of_all_outputs(seed):
     problem, model = made(seed)
     out = np.zeros(problem.offsets[-1], np.int64)
-    predict_candidates(problem, model, out)
+    predict_candidates(problem, model, np.inf, out)
     for i, (a, b) in enumerate(itertools.pairwise(problem.offsets)):
         of_output = scores(problem, model, i)
         assert of_output[tuple(out[a:b])] == pytest.approx(max(of_output.values()))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from swvp.errors import InputError
 from swvp.features.encoder import Columns, TemplateEncoder
 from swvp.features.templates import PRESETS, parse_templates
+from swvp.io.compact import rounded
 from swvp.io.model_files import Memory, require, strings
 from swvp.io.table import Column
 from swvp.io.tree_checks import EMPTY, column_of
@@ -19,6 +21,8 @@ from swvp.io.treebank import Treebank
 from swvp.learning.perceptron import generator, run_epochs
 from swvp.learning.rule import as_rule
 from swvp.structures.chain.candidates import (
+    BLOCK,
+    GAP,
     CandidateChain,
     grouping_places,
     new_candidate_model,
@@ -128,7 +132,7 @@ class MorphologicalTagger:
             done += epoch.examples
         tagger.weights = averaged_weights(model, float(max(done, 1)) ** POWER)
         tagger.weights[np.abs(tagger.weights) < LEAST_WEIGHT] = 0.0
-        tagger.weights = tagger.weights.astype(np.float32).astype(np.float64)
+        tagger.weights = rounded(tagger.weights)
         return tagger
 
     def predict(self, words: Column, offsets: Ints) -> Morphology:
@@ -150,7 +154,7 @@ class MorphologicalTagger:
         problem = self._problem(attributes, starts, offsets, candidates, candidate_starts, np.zeros(0, np.int32))
         model = new_candidate_model(problem, self.weights)
         chosen = np.zeros(len(words.ids), np.int64)
-        predict_candidates(problem, model, chosen)
+        predict_candidates(problem, model, GAP, chosen)
         labels = candidates[candidate_starts[:-1] + chosen]
         return Morphology(*(self._column(labels, part) for part in range(3)))
 
@@ -218,7 +222,7 @@ class MorphologicalTagger:
         }
         templates.restore([strings(vocabulary) for vocabulary in meta["vocabularies"]], arrays["keys"], lexicons, {})
         number = meta["places"]
-        require(type(number) is int and 0 < number <= 2**30 and number & (number - 1) == 0, "hash size")
+        require(type(number) is int and BLOCK <= number <= 2**30 and number & (number - 1) == 0, "hash size")
         tagger = cls(analyses, templates, np.zeros(0), number)
         size = number_of_weights(tagger._labels[2], number)
         places, values = arrays["weight places"], arrays["weights"]
@@ -246,17 +250,26 @@ def columns_of(words: Column, offsets: Ints) -> Columns:
 
 
 def label_keys(known: list[Analysis]) -> tuple[Int32s, Ints, Int32s]:
-    """Return the keys of each label and where they begin, and its group in each grouping, the last one for BOUNDARY."""
-    number: dict[str, int] = {}
-    keys, starts = [], [0]
-    for upos, xpos, feats in known:
-        names = [f"{upos}|{xpos}|{feats}", f"upos={upos}"]
-        names += [f"xpos={xpos}"] if xpos != EMPTY else []
-        names += [f"{upos}|{feature}" for feature in feats.split("|")] if feats != EMPTY else []
-        keys += [number.setdefault(name, len(number)) for name in names]
-        starts.append(len(keys))
+    """Return the keys of each label and where they begin, and its group in each grouping, the last one for BOUNDARY.
+
+    Keys of the same part of speech have neighbouring numbers, so that their weights are near each other in memory.
+    """
+    names = [list(names_of(*analysis)) for analysis in known]
+    number = {name: k for k, name in enumerate(sorted(set(itertools.chain.from_iterable(names))))}
+    keys = [number[name] for of_label in names for name in of_label]
+    starts = np.concatenate([[0], np.cumsum([len(of_label) for of_label in names])])
     groups = np.array([grouped([grouping(*analysis) for analysis in known]) for grouping in GROUPINGS], np.int32)
-    return np.array(keys, np.int32), np.array(starts, np.int64), groups
+    return np.array(keys, np.int32), starts.astype(np.int64), groups
+
+
+def names_of(upos: str, xpos: str, feats: str) -> Iterator[str]:
+    """Yield the names of the keys of a label: all of it, its UPOS, its XPOS, and each of its features with the UPOS."""
+    yield f"all={upos}|{xpos}|{feats}"
+    yield f"{upos}|"
+    if xpos != EMPTY:
+        yield f"xpos={xpos}"
+    if feats != EMPTY:
+        yield from (f"{upos}|{feature}" for feature in feats.split("|"))
 
 
 AGREEING = ("Case", "Gender", "Number")

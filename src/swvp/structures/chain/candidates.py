@@ -26,6 +26,8 @@ from swvp.structures.exact import averaged
 from swvp.types import Floats, Ids, Int32s, Ints
 
 __all__ = [
+    "BLOCK",
+    "GAP",
     "CandidateChain",
     "CandidateModel",
     "grouping_places",
@@ -35,6 +37,12 @@ __all__ = [
 ]
 
 FACTOR_A, FACTOR_K, SHIFT = 1640531527, 2147483629, 20
+BITS = 3
+BLOCK = 1 << BITS
+"""So many keys with neighbouring numbers lie side by side in the table, in one line of the processor's cache."""
+
+GAP = 15.0
+"""In prediction, candidates that are worse than the best one of their position by more are left out of the search."""
 
 
 class CandidateChain(NamedTuple):
@@ -68,6 +76,9 @@ class CandidateModel(NamedTuple):
     w: Floats
     delayed: Floats
     node: Floats  # (position, candidate): scores, with the margin
+    of_key: Floats  # (key): what it scores at one position
+    own_keys: Int32s  # the keys of one position
+    sums: Floats  # what they score
     value: Floats
     back: Int32s
     predicted: Int32s  # which candidate of each position
@@ -94,6 +105,9 @@ def new_candidate_model(problem: CandidateChain, w: Floats | None = None) -> Can
         w=np.zeros(size) if w is None else w,
         delayed=np.zeros(size if w is None else 0),
         node=np.zeros((positions, most)),
+        of_key=np.full(int(problem.keys.max(initial=0)) + 1, np.nan),
+        own_keys=np.zeros(len(problem.keys), np.int32),
+        sums=np.zeros(len(problem.keys)),
         value=np.zeros((positions, most)),
         back=np.zeros((positions, most), np.int32),
         predicted=np.zeros(positions, np.int32),
@@ -102,8 +116,9 @@ def new_candidate_model(problem: CandidateChain, w: Floats | None = None) -> Can
 
 @inner
 def place(attribute, key, places):
-    """The place of a pair in the table; the factors keep the sum below 2^63."""
-    return ((np.int64(attribute) * FACTOR_A + np.int64(key) * FACTOR_K) >> SHIFT) & (places - 1)
+    """The place of a pair in the table, whose length is a multiple of BLOCK; the factors keep the sum below 2^63."""
+    block = (np.int64(attribute) * FACTOR_A + (np.int64(key) >> BITS) * FACTOR_K) >> SHIFT
+    return ((block << BITS) & (places - 1)) + ((np.int64(attribute) + key) & (BLOCK - 1))
 
 
 @implement(lattice.candidates_at, CandidateChain)
@@ -162,18 +177,32 @@ def write_pair(problem, model, before, label, amount, size, features, values):
 
 
 @kernel
-def score_positions(problem, w, first, n, node):
-    """Write the score of each candidate of the positions first:first + n."""
+def score_positions(problem, model, first, n):
+    """Write the score of each candidate of the positions first:first + n; each key is scored once for a position."""
+    w, of_key, own_keys, sums = model.w, model.of_key, model.own_keys, model.sums
     for k in range(n):
         t = first + k
+        own = 0
+        for r in range(problem.candidate_starts[t + 1] - problem.candidate_starts[t]):
+            y = label_of(problem, t, r)
+            for q in range(problem.key_starts[y], problem.key_starts[y + 1]):
+                if math.isnan(of_key[problem.keys[q]]):
+                    of_key[problem.keys[q]], own_keys[own], sums[own] = 0.0, problem.keys[q], 0.0
+                    own += 1
+        for p in range(problem.starts[t], problem.starts[t + 1]):
+            attribute = problem.attributes[p]
+            for o in range(own):
+                sums[o] += w[place(attribute, own_keys[o], problem.places)]
+        for o in range(own):
+            of_key[own_keys[o]] = sums[o]
         for r in range(problem.candidate_starts[t + 1] - problem.candidate_starts[t]):
             y = label_of(problem, t, r)
             score = 0.0
             for q in range(problem.key_starts[y], problem.key_starts[y + 1]):
-                key = problem.keys[q]
-                for p in range(problem.starts[t], problem.starts[t + 1]):
-                    score += w[place(problem.attributes[p], key, problem.places)]
-            node[k, r] = score
+                score += of_key[problem.keys[q]]
+            model.node[k, r] = score
+        for o in range(own):
+            of_key[own_keys[o]] = np.nan
 
 
 @implement(operations.longest, CandidateChain)
@@ -202,7 +231,7 @@ def counts_features(problem):
 def find_mistakes(problem, model, i, wrong):
     first = problem.offsets[i]
     n = problem.offsets[i + 1] - first
-    score_positions(problem, model.w, first, n, model.node)
+    score_positions(problem, model, first, n)
     for k in range(n):
         t = first + k
         for r in range(problem.candidate_starts[t + 1] - problem.candidate_starts[t]):
@@ -332,12 +361,12 @@ def averaged_weights(model: CandidateModel, clock: float) -> Floats:
 
 
 @kernel
-def predict_candidates(problem: Any, model: Any, out: Any) -> None:
+def predict_candidates(problem: Any, model: Any, gap: float, out: Any) -> None:
     """Write, for each position of all sequences, which of its candidates is predicted."""
     for i in range(len(problem.offsets) - 1):
         first = problem.offsets[i]
         n = problem.offsets[i + 1] - first
-        score_positions(problem, model.w, first, n, model.node)
-        viterbi(problem, model, first, n, np.inf, model.node)
+        score_positions(problem, model, first, n)
+        viterbi(problem, model, first, n, gap, model.node)
         for k in range(n):
             out[first + k] = model.predicted[k]
