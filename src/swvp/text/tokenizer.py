@@ -16,8 +16,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from swvp.io.compact import rounded
 from swvp.io.container import Contents
-from swvp.io.model_files import Memory, require
+from swvp.io.model_files import Memory, require, strings
 from swvp.io.table import Table
 from swvp.tagging import persistence as taggers
 from swvp.tagging.corpus import Corpus, Labels
@@ -25,6 +26,7 @@ from swvp.tagging.tagger import Tagger
 from swvp.text.characters import COLUMNS, TEMPLATES, CharacterReader, chunk_spans
 from swvp.text.segmentation import Segmentation
 from swvp.text.treebank_text import Paragraph, paragraphs_of
+from swvp.text.whole_pieces import KINDS, join_pieces, kinds_of
 from swvp.types import Ints
 
 __all__ = ["Scores", "Tokenizer", "paragraphs"]
@@ -83,6 +85,7 @@ class Tokenizer:
             minimum_count=MINIMUM_COUNT,
             random_state=random_state,
         )
+        self.whole: tuple[str, ...] = KINDS
         self._reader = CharacterReader()
 
     # ---------------------------------------------------------------- learning
@@ -106,8 +109,10 @@ class Tokenizer:
         """
         tokenizer = cls(epochs=epochs, random_state=random_state)
         training = tokenizer.tagger.start(training_corpus(paragraphs_of(table)))
+        tokenizer.whole = kinds_of(paragraphs_of(table))
         training.run(epochs)
         tokenizer.tagger.finish(training)
+        tokenizer.tagger.coef_ = rounded(tokenizer.tagger.coef_)
         return tokenizer
 
     # ---------------------------------------------------------------- segmenting
@@ -183,7 +188,7 @@ class Tokenizer:
             following = []
             for (k, begin), window, a, b in zip(active, windows, corpus.offsets, corpus.offsets[1:], strict=False):
                 whole = begin + len(window) == len(texts[k])
-                starts, stops, closes = spans_of(window, kinds[a:b])
+                starts, stops, closes = spans_of(window, kinds[a:b], self.whole)
                 used = len(starts)
                 if not whole:
                     used = complete(stops, closes)
@@ -226,7 +231,7 @@ class Tokenizer:
     def contents(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the description and the arrays, for a model file."""
         _, meta, arrays = taggers.contents_of(self.tagger)
-        return meta, arrays
+        return {**meta, "whole": list(self.whole)}, arrays
 
     @staticmethod
     def array_names(meta: dict[str, Any]) -> set[str]:
@@ -236,11 +241,14 @@ class Tokenizer:
     @classmethod
     def from_contents(cls, meta: dict[str, Any], arrays: Mapping[str, NDArray[Any]], memory: Memory) -> Self:
         """Return the tokenizer of a model file; raise InputError if its parts do not fit together."""
-        tagger = taggers.rebuild(Contents(taggers.KIND, meta, dict(arrays)), memory, Tagger)
+        whole = strings(meta.get("whole", []))
+        require(set(whole) <= set(KINDS), "kinds of tokens")
+        described = {name: value for name, value in meta.items() if name != "whole"}
+        tagger = taggers.rebuild(Contents(taggers.KIND, described, dict(arrays)), memory, Tagger)
         require(tagger.kind_ == "columns" and tuple(tagger.columns_) == COLUMNS, "columns")
         require(set(tagger.classes_) <= set(LABELS), "labels")
         tokenizer = cls(epochs=tagger.epochs, random_state=tagger.random_state)
-        tokenizer.tagger = tagger
+        tokenizer.tagger, tokenizer.whole = tagger, tuple(whole)
         return tokenizer
 
 
@@ -340,9 +348,13 @@ def window_of(text: str, begin: int) -> str:
     return text[begin:] if end >= len(text) else text[begin : after_last_blank(text, begin, end)]
 
 
-def spans_of(text: str, kinds: Ints) -> tuple[Ints, Ints, Any]:
-    """Return where tokens begin and end in a text and which of them end a sentence, given labels of its characters."""
+def spans_of(text: str, kinds: Ints, whole: Sequence[str] = ()) -> tuple[Ints, Ints, Any]:
+    """Return where tokens begin and end in a text and which of them end a sentence, given labels of its characters.
+
+    `whole` are the kinds of pieces that are not divided.
+    """
     places = not_blank(text)
+    kinds = join_pieces(text, LABELS.index(INSIDE), kinds, places, whole)
     gaps = np.append(np.diff(places) - 1, 0)
     ending = (kinds > 0) | (gaps > 1)  # a token may have a blank in it, as 20 000, but no more than one
     ending[-1] = True
