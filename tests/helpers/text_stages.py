@@ -1,6 +1,7 @@
 """Small stages in plain Python, in the place of those of a pipeline: they split at blanks and remember words."""
 
 import re
+from typing import ClassVar
 
 import numpy as np
 
@@ -57,6 +58,8 @@ class BlankTokenizer(Stage):
 
 class Dictionary(Stage):
     """Two multiword tokens."""
+
+    feats: ClassVar = {"cannot": "Typo=Yes"}
 
     @classmethod
     def train(cls, table):

@@ -79,3 +79,21 @@ def test_expansions_that_do_not_fit_are_refused(expander, change):
     meta, arrays = expander.contents()
     with pytest.raises((InputError, ValueError)):
         Expander.from_contents(meta | change, arrays, Memory())
+
+
+def test_one_word_has_no_edit_tree(expander):
+    meta, arrays = expander.contents()
+    counts = arrays["counts"].copy()
+    counts[meta["words"].index(""), 1] = len(meta["trees"])
+    with pytest.raises(InputError):
+        Expander.from_contents(meta, arrays | {"counts": counts}, Memory())
+
+
+def test_feats_of_ranges_are_learnt_and_kept_in_files():
+    rows = ["1-2\tdont\t_\t_\t_\tTypo=Yes\t_\t_\t_\t_", "1\tdo" + 8 * "\t_", "2\tnt" + 8 * "\t_", ""]
+    expander = Expander.train(table_of("typo.conllu", "\n".join(rows * 6).encode()))
+    assert expander.feats == {"dont": "Typo=Yes"}
+    meta, arrays = expander.contents()
+    assert Expander.from_contents(meta, arrays, Memory()).feats == expander.feats
+    with pytest.raises(InputError, match="FEATS"):
+        Expander.from_contents(meta | {"feats": [["dont", "a\tb"]]}, arrays, Memory())

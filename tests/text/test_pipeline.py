@@ -35,7 +35,7 @@ def treebank(fakes, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pipeline(treebank):
-    return Pipeline.train(treebank, treebank, folds=3, n_jobs=1)
+    return Pipeline.train(treebank, treebank, order=1, folds=3, n_jobs=1)
 
 
 def test_a_text_gets_tokens_words_tags_lemmas_and_trees(pipeline):
@@ -99,6 +99,32 @@ def test_many_texts_are_the_same_with_threads(pipeline):
     assert one == two == [pipeline(text).to_conllu() for text in texts]
 
 
+def test_an_iterable_of_texts_is_read_as_needed(pipeline):
+    read = []
+
+    def texts():
+        for text in ["le roi dort.", TEXT]:
+            read.append(text)
+            yield text
+
+    documents = pipeline(texts())
+    assert not read[1:]
+    assert [document.to_conllu() for document in documents] == [pipeline(text).to_conllu() for text in read]
+    assert [len(document) for document in pipeline(["le roi", ""], n_jobs=2)] == [2, 0]
+
+
+def test_a_multiword_token_has_the_feats_of_its_range(pipeline, tmp_path):
+    document = pipeline("le roi cannot du.")
+    assert [token.feats for token in document.tokens] == ["_", "_", "Typo=Yes", "_", "_"]
+    content = document.to_conllu()
+    assert "3-4\tcannot\t_\t_\t_\tTypo=Yes\t_" in content
+    assert document.to_dict()["sentences"][0]["tokens"][2]["feats"] == "Typo=Yes"
+    path = tmp_path / "a.conllu"
+    path.write_text(content, encoding="utf-8")
+    written = b"".join(analyse_file(pipeline, str(path), input="conllu", output="json"))
+    assert json.loads(written)["tokens"][2]["feats"] == "Typo=Yes"
+
+
 def test_records_have_the_columns_of_udpipe_for_r(pipeline):
     records = pipeline("le roi du chat dort.").to_records("a")
     assert [record["token_id"] for record in records] == ["1", "2", "3-4", "3", "4", "5", "6", "7"]
@@ -145,7 +171,7 @@ def test_a_sentence_is_drawn(pipeline):
 
 def test_the_file_is_the_same_for_any_number_of_threads(treebank, pipeline, tmp_path):
     pipeline.save(tmp_path / "one")
-    Pipeline.train(treebank, treebank, folds=3, n_jobs=3).save(tmp_path / "three")
+    Pipeline.train(treebank, treebank, order=1, folds=3, n_jobs=3).save(tmp_path / "three")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "three").read_bytes()
 
 
@@ -169,7 +195,7 @@ def test_stages_without_data_are_left_out_and_named(fakes, tmp_path):
         "\n".join("\t".join([*row[:2], "_", *row[3:6], "_", "_", *row[8:]]) if len(row) > 1 else row[0] for row in rows)
     )
     lines = []
-    pipeline = Pipeline.train(path, watch=lines.append)
+    pipeline = Pipeline.train(path, order=1, watch=lines.append)
     assert pipeline.stages == ("tokens", "tags")
     assert "note: no stage lemmas: the treebank has no lemmas (_)" in lines
     assert "note: no stage trees: the treebank has no heads (_)" in lines

@@ -87,7 +87,7 @@ def tokens_of(sentence: Sentence) -> list[dict[str, Any]]:
             "last_word": last,
             "words": list(range(first, last + 1)),
         }
-        for number, (text, start, end, first, last) in enumerate(sentence.tokens, 1)
+        for number, (text, start, end, first, last, _) in enumerate(sentence.tokens, 1)
     ]
 
 

@@ -58,23 +58,23 @@ def undivided(query: Query, pipeline: Pipeline | None) -> Iterator[Document]:
     if query.conllu is not None:
         yield document_of(treebank_of_table(read_conllu(query.conllu), heads=False))
         return
-    expand = pipeline.parts["multiword"].expand_all if pipeline is not None and "multiword" in pipeline.parts else None
+    expander = None if pipeline is None else pipeline.parts.get("multiword")
     if query.tokens is not None:
-        yield document_of_tokens(query.tokens, expand)
+        yield document_of_tokens(query.tokens, expander)
         return
     has_tokenizer = pipeline is not None and "tokens" in pipeline.parts
     how = query.input or ("text" if has_tokenizer else DIVIDED[0])
     if not has_tokenizer and how not in DIVIDED:
         raise HTTPError(400, f"the model has no tokenizer: input must be one of {', '.join(DIVIDED)}, not {how}")
     for part in READERS[how](pipeline, iter([query.text or ""])):  # type: ignore[arg-type]
-        yield words_of(expand=expand, **part._asdict())
+        yield words_of(expander=expander, **part._asdict())
 
 
-def document_of_tokens(sentences: list[list[Token]], expand: Any) -> Document:
+def document_of_tokens(sentences: list[list[Token]], expander: Any) -> Document:
     """Return tokens as a document, with the tags that they were given with, unless they are expanded to words."""
     document = Document.from_tokens([[form(token) for token in sentence] for sentence in sentences])
-    if expand is not None:
-        return words_of(document.text, document.segmentation, expand)
+    if expander is not None:
+        return words_of(document.text, document.segmentation, expander)
     rows = [fields_of(token) for sentence in sentences for token in sentence]
     columns: dict[str, Any] = {}
     for name, values in zip(("lemmas", "upos", "xpos", "feats"), list(zip(*rows, strict=True))[1:], strict=True):

@@ -41,7 +41,7 @@ def rows_of(sentence: Sentence) -> Iterator[Row]:
         misc = spaces_of(document, number, token.text)
         if token.first_word < token.last_word:
             name = f"{token.first_word}-{token.last_word}"
-            yield name, form_of(token.text), EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, misc
+            yield name, form_of(token.text), EMPTY, EMPTY, EMPTY, token.feats, EMPTY, EMPTY, EMPTY, misc
             misc = EMPTY
         for word in words[token.first_word - 1 : token.last_word]:
             head = EMPTY if word.head is None else str(word.head)

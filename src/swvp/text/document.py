@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -50,6 +50,8 @@ class Document:
         Whether it begins in the middle of a paragraph, as a part of a longer text may.
     confidence : ndarray of float64, shape (words,), optional
         The probability of the arc into each word.
+    token_feats : dict of int to str, optional
+        The FEATS of multiword tokens that have any, by the numbers of the tokens.
 
     Examples
     --------
@@ -70,6 +72,7 @@ class Document:
     number: int = field(default=1, kw_only=True)
     continued: bool = field(default=False, kw_only=True)
     confidence: Floats | None = field(default=None, kw_only=True)
+    token_feats: Mapping[int, str] = field(default_factory=dict, kw_only=True)
 
     @classmethod
     def from_tokens(cls, sentences: Sequence[Sequence[str]]) -> Document:
@@ -263,25 +266,38 @@ RECORD = ("token_id", "token", "lemma", "upos", "xpos", "feats", "head_token_id"
 def words_of(
     text: str,
     segmentation: Segmentation,
-    expand: Any = None,
+    expander: Any = None,
     *,
     begin: int = 0,
     number: int = 1,
     continued: bool = False,
 ) -> Document:
-    """Return the document of a text that is divided into tokens; `expand` is as `Expander.expand_all`."""
+    """Return the document of a text that is divided into tokens; `expander` is an `Expander`."""
     starts, ends, sentence_offsets = segmentation
     forms = [form_of(text[a:b]) for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
     counts = np.ones(len(forms), np.int64)
-    if expand is not None:
-        expansions = expand(forms, sentence_offsets.tolist())
+    token_feats: dict[int, str] = {}
+    if expander is not None:
+        expansions = expander.expand_all(forms, sentence_offsets.tolist())
+        if expander.feats:
+            several = [k for k, expansion in enumerate(expansions) if expansion is not None]
+            token_feats = {k: expander.feats[forms[k]] for k in several if forms[k] in expander.feats}
         words = [(form,) if expansion is None else expansion for form, expansion in zip(forms, expansions, strict=True)]
         counts = np.array([len(each) for each in words], np.int64)
         forms = list(itertools.chain.from_iterable(words))
     first_words = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     nothing = Column([EMPTY] if forms else [], np.zeros(len(forms), np.int32))
     treebank = Treebank(column_of(forms), nothing, nothing, nothing, nothing, first_words[sentence_offsets])
-    return Document(text, segmentation, first_words, treebank, begin=begin, number=number, continued=continued)
+    return Document(
+        text,
+        segmentation,
+        first_words,
+        treebank,
+        begin=begin,
+        number=number,
+        continued=continued,
+        token_feats=token_feats,
+    )
 
 
 def check_tokens(sentences: Sequence[Sequence[str]], tokens: Sequence[Any]) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from swvp.errors import InputError
 from swvp.io.table import Table
+from swvp.io.tree_checks import EMPTY
 from swvp.io.treebank import Treebank
 from swvp.text.document import Document
 from swvp.text.segmentation import Segmentation
@@ -44,6 +45,7 @@ def document_of(treebank: Treebank) -> Document:
     starts: list[int] = []
     ends: list[int] = []
     first_words: list[int] = []
+    token_feats: dict[int, str] = {}
     sentence_offsets = [0]
     at = words = covered = 0
     spaces, paragraph = "", False
@@ -69,6 +71,8 @@ def document_of(treebank: Treebank) -> Document:
             starts.append(at + len(spaces))
             at += len(spaces) + len(fields[1])
             ends.append(at)
+            if last and fields[5:6] not in ([], [EMPTY]):
+                token_feats[len(starts) - 1] = fields[5]
             first_words.append(words)
             covered = int(last or number)
             spaces = spaces_in(fields[9] if len(fields) > 9 else "_")
@@ -79,7 +83,8 @@ def document_of(treebank: Treebank) -> Document:
     segmentation = Segmentation(
         np.array(starts, np.int64), np.array(ends, np.int64), np.array(sentence_offsets, np.int64)
     )
-    return Document("".join(pieces), segmentation, np.array([*first_words, words], np.int64), treebank)
+    all_words = np.array([*first_words, words], np.int64)
+    return Document("".join(pieces), segmentation, all_words, treebank, token_feats=token_feats)
 
 
 def lines_of(table: Table) -> list[str]:

@@ -9,7 +9,7 @@ are known. So it divides forms that are not in training, and decides where a for
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -22,8 +22,18 @@ from swvp.learning.rule import as_rule
 from swvp.structures.operations import averaged_weights
 from swvp.structures.ranking import Ranking, new_ranking_model, rank_all
 from swvp.text.edit_trees import EditTree, apply, as_json, from_json, tree_of
-from swvp.text.lemma_features import hashed, shape_of
-from swvp.text.treebank_text import surface_sentences
+from swvp.text.lemma_features import hashed
+from swvp.text.multiword_places import (
+    Place,
+    Words,
+    affixes,
+    contexts_of,
+    feats_in,
+    is_feats,
+    place_of,
+    places_in,
+    with_case_of,
+)
 from swvp.training.options import power_of
 from swvp.types import Singles
 
@@ -31,7 +41,6 @@ __all__ = ["Expander"]
 
 SEPARATOR = "\t"
 """Between the words of a token, in edit trees."""
-LONGEST_SUFFIX, LONGEST_PREFIX = 6, 4
 PER_AFFIX, MOST, LEAST_SHARE = 4, 12, 0.03
 """How many edit trees are tried for one beginning or end of a form, how many candidates a form has at most, and the
 least share of multiword tokens among the forms with this beginning or end."""
@@ -42,15 +51,8 @@ EPOCHS, MARGIN, RULE = 6, 2.0, "softmax"
 WIDE, NARROW = 2, 3
 """How many keys of a candidate are paired with all contexts; how many contexts, with all keys."""
 
-Words = tuple[str, ...]
-
-
-class Place(NamedTuple):
-    """A token and its neighbours, which are empty at the ends of a sentence."""
-
-    form: str
-    before: str
-    after: str
+MOST_CACHED = 2**17
+"""For how many forms the candidates are kept."""
 
 
 class Seen(NamedTuple):
@@ -58,6 +60,13 @@ class Seen(NamedTuple):
 
     tokens: int
     tree: int
+
+
+class Options(NamedTuple):
+    """What a form may stand for, and the numbers of the keys of each candidate, if there are several."""
+
+    words: list[Words]
+    keys: list[list[int]]
 
 
 class Expander:
@@ -71,12 +80,22 @@ class Expander:
         How multiword tokens of training become their words.
     weights : ndarray of float32
         The weights of the model that ranks candidates.
+    feats : mapping of str to str, optional
+        The FEATS of those forms whose ranges had any, such as Typo=Yes.
     """
 
-    def __init__(self, seen: Mapping[str, Mapping[Words, Seen]], trees: Sequence[EditTree], weights: Singles):
+    def __init__(
+        self,
+        seen: Mapping[str, Mapping[Words, Seen]],
+        trees: Sequence[EditTree],
+        weights: Singles,
+        feats: Mapping[str, str] | None = None,
+    ):
         self.seen = {form: dict(counts) for form, counts in seen.items()}
         self.trees, self.weights = list(trees), weights
+        self.feats = dict(feats or {})
         self._w = weights.astype(np.float64)
+        self._cache: dict[str, Options] = {}
         self._index_trees()
         self._forms_with: Counter[str] = Counter()
         for expansions in self.seen.values():
@@ -137,7 +156,21 @@ class Expander:
             words, seen = next(iter(counts.items()))
             if seen.tokens >= FREQUENT:
                 return words
-        return None if len(self._candidates(form)) > 1 else (form,)
+        return None if len(self._options(form).words) > 1 else (form,)
+
+    def _options(self, form: str) -> Options:
+        """Return the candidates of a form outside of training, from the cache if they are there."""
+        options = self._cache.get(form)
+        if options is None:
+            if len(self._cache) >= MOST_CACHED:
+                self._cache.clear()
+            options = self._cache[form] = self._new_options(form, training=False)
+        return options
+
+    def _new_options(self, form: str, *, training: bool) -> Options:
+        found = self._candidates(form)
+        named = [self._keys(form, words, tree, training) for words, tree in found.items()] if len(found) > 1 else []
+        return Options(list(found), [hashed(keys) for keys in named])
 
     def _candidates(self, form: str) -> dict[Words, int]:
         """Return what a form may stand for, each with the number of its tree, -1 for one word."""
@@ -172,12 +205,11 @@ class Expander:
         contexts: list[int] = []
         context_starts, keys, key_starts, offsets = [0], list[int](), [0], [0]
         candidates = []
-        of_form: dict[str, tuple[list[Words], list[list[int]]]] = {}
+        of_form: dict[str, Options] = {}
         for place in places:
             if place.form not in of_form:
-                found = self._candidates(place.form)
-                named = [hashed(self._keys(place.form, words, tree, training)) for words, tree in found.items()]
-                of_form[place.form] = list(found), named
+                made = self._new_options(place.form, training=True) if training else self._options(place.form)
+                of_form[place.form] = made
             words, numbers = of_form[place.form]
             contexts += hashed(contexts_of(place))
             context_starts.append(len(contexts))
@@ -249,7 +281,7 @@ class Expander:
         problem, candidates = expander._ranking([place for place, _ in learnt], training=True)
         gold = [found.index(words) for found, (_, words) in zip(candidates, learnt, strict=True)]
         weights = learn(problem._replace(gold=np.array(gold, np.int64), margin=MARGIN), random_state)
-        return cls(seen, list(trees), weights)
+        return cls(seen, list(trees), weights, feats_in(table))
 
     # ---------------------------------------------------------------- files
 
@@ -260,6 +292,7 @@ class Expander:
             "forms": [form for form, _, _ in rows],
             "words": ["" if seen.tree < 0 else SEPARATOR.join(words) for _, words, seen in rows],
             "trees": [as_json(tree) for tree in self.trees],
+            "feats": [list(pair) for pair in self.feats.items()],
         }
         counts = np.array([seen for _, _, seen in rows], np.int32).reshape(-1, 2)
         return meta, {"counts": counts, "weights": self.weights}
@@ -284,49 +317,12 @@ class Expander:
         seen: dict[str, dict[Words, Seen]] = {}
         for form, words, (count, tree) in zip(forms, joined, counts.tolist(), strict=True):
             split = tuple(words.split(SEPARATOR)) if words else (form,)
-            require(bool(form) and all(split) and (len(split) > 1) == (0 <= tree < len(trees)), "expansions")
+            require(bool(form) and all(split) and count > 0 and -1 <= tree < len(trees), "expansions")
+            require((len(split) > 1) == (tree >= 0), "expansions")
             seen.setdefault(form, {})[split] = Seen(count, tree)
-        return cls(seen, trees, weights)
-
-
-def affixes(form: str) -> Iterator[str]:
-    """Yield the beginnings and ends of a form, the longest first.
-
-    >>> list(affixes("del"))
-    ['-del', '-el', 'de-', '-l', 'd-']
-    """
-    lower = form.lower()
-    for size in range(min(LONGEST_SUFFIX, len(lower)), 0, -1):
-        yield "-" + lower[-size:]
-        if size <= LONGEST_PREFIX and size < len(lower):
-            yield lower[:size] + "-"
-
-
-def place_of(forms: Sequence[str], number: int, bounds: set[int]) -> Place:
-    """Return a token with its neighbours in the sentence."""
-    before = "" if number in bounds else forms[number - 1]
-    after = "" if number + 1 in bounds or number + 1 >= len(forms) else forms[number + 1]
-    return Place(forms[number], before, after)
-
-
-def places_in(table: Table) -> Iterator[tuple[Place, Words]]:
-    """Yield the tokens of a file in CoNLL-U, each with its neighbours and its words."""
-    for _, tokens in surface_sentences(table):
-        forms, bounds = [token.form for token in tokens], {0, len(tokens)}
-        for number, token in enumerate(tokens):
-            yield place_of(forms, number, bounds), token.words
-
-
-def contexts_of(place: Place) -> list[str]:
-    """Return what is known about a token; the first NARROW are paired with all keys of a candidate."""
-    lower = place.form.lower()
-    names = ["", f"c={shape_of(place.form)}", f"n={min(len(lower), 8)}"]
-    names += [f"s={lower[-size:]}" for size in range(1, min(len(lower), LONGEST_SUFFIX) + 1)]
-    names += [f"p={lower[:size]}" for size in range(1, min(len(lower), LONGEST_PREFIX) + 1)]
-    before, after = place.before.lower(), place.after.lower()
-    names += [f"w={lower}", f"b={before}", f"a={after}", f"wb={lower} {before}", f"wa={lower} {after}"]
-    names += [f"wbs={lower} {before[-2:]}", f"was={lower} {after[-2:]}"]
-    return names
+        pairs = [strings(pair) for pair in given.get("feats", [])]
+        require(all(len(pair) == 2 and is_feats(pair[1]) for pair in pairs), "FEATS of multiword tokens")
+        return cls(seen, trees, weights, dict(pairs))
 
 
 def learn(problem: Ranking, random_state: Any) -> Singles:
@@ -341,14 +337,3 @@ def learn(problem: Ranking, random_state: Any) -> Singles:
     ):
         clock += epoch.examples
     return averaged_weights(model, float(max(clock, 1)) ** power).astype(np.float32)
-
-
-def with_case_of(form: str, words: Words) -> Words:
-    """Return words in the case of a form that differs from a known one only in case.
-
-    >>> with_case_of("Della", ("di", "la")), with_case_of("DELLA", ("di", "la"))
-    (('Di', 'la'), ('DI', 'LA'))
-    """
-    if len(form) > 1 and form.isupper():
-        return tuple(word.upper() for word in words)
-    return (words[0][:1].upper() + words[0][1:], *words[1:]) if form[:1].isupper() else words

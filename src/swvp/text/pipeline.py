@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, overload
 
 from swvp.errors import InputError
 from swvp.io.treebank import Treebank
@@ -61,7 +62,7 @@ class Pipeline:
         tags: Mapping[str, Any] | None = None,
         lemmas: Mapping[str, Any] | None = None,
         parser: Mapping[str, Any] | None = None,
-        order: int = 1,
+        order: int = 2,
         lexicon: str | Path | None = None,
         folds: int = 5,
         random_state: int = 0,
@@ -90,7 +91,7 @@ class Pipeline:
         parser : dict, optional
             Options of `swvp.DependencyParser`, such as `{"epochs": 20, "batch_size": 32}`.
         order : int
-            The order of the parser, 1 or 2.
+            The order of the parser: 2 is more accurate, 1 is faster.
         lexicon : str or Path, optional
             A dictionary of lemmas, which goes before the lemmatizer: lines of form, UPOS (may be left out) and lemma,
             between tabs.
@@ -196,21 +197,42 @@ class Pipeline:
 
     # ------------------------------------------------------------ prediction
 
-    def __call__(self, text: str | Sequence[Sequence[str]], *, confidence: bool = False) -> Document:
+    @overload
+    def __call__(self, text: str, *, n_jobs: int = 1, confidence: bool = False) -> Document: ...
+
+    @overload
+    def __call__(
+        self, text: Iterable[str] | Iterable[Sequence[str]], *, n_jobs: int = 1, confidence: bool = False
+    ) -> Any: ...
+
+    def __call__(self, text: Any, *, n_jobs: int = 1, confidence: bool = False) -> Any:
         """Return a text with its analysis.
 
         Parameters
         ----------
-        text : str or list of lists of str
-            A text, or sentences that are divided into tokens.
+        text : str, list of lists of str, or iterable of str
+            A text; or sentences that are divided into tokens; or many texts, which are read as needed.
+        n_jobs : int
+            The number of threads for many texts.
         confidence : bool
             Whether words have the probabilities of their arcs, as of `swvp.DependencyParser.confidence`: that takes
             longer.
 
         Returns
         -------
-        Document
+        Document, or iterator of Document
+            One document; of many texts, an iterator over theirs, as from `pipe`.
         """
+        if isinstance(text, str):
+            return self._document(text, confidence)
+        parts = iter(text)
+        first = list(itertools.islice(parts, 1))
+        parts = itertools.chain(first, parts)
+        if first and isinstance(first[0], str):
+            return self.pipe(parts, n_jobs=n_jobs, confidence=confidence)
+        return self._document(list(parts), confidence)
+
+    def _document(self, text: str | Sequence[Sequence[str]], confidence: bool) -> Document:
         if isinstance(text, str):
             return self.analyse(text, self.segment(text), confidence=confidence)
         document = Document.from_tokens(list(text))
@@ -249,7 +271,7 @@ class Pipeline:
         if n_jobs < 1:
             raise InputError(f"n_jobs must be at least 1, not {n_jobs}")
         self.use_one_thread()
-        yield from in_order(lambda text: self(text, confidence=confidence), texts, n_jobs)
+        yield from in_order(lambda text: self._document(text, confidence), texts, n_jobs)
 
     def use_one_thread(self) -> None:
         """Let the parser use one thread, because several texts are analysed at the same time."""
@@ -304,8 +326,8 @@ class Pipeline:
         -------
         Document
         """
-        expand = self.parts["multiword"].expand_all if "multiword" in self.parts else None
-        document = words_of(text, segmentation, expand, begin=begin, number=number, continued=continued)
+        expander = self.parts.get("multiword")
+        document = words_of(text, segmentation, expander, begin=begin, number=number, continued=continued)
         return self.completed(document, confidence=confidence)
 
     def completed(self, document: Document, *, confidence: bool = False) -> Document:

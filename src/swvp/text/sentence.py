@@ -10,6 +10,7 @@ import numpy as np
 
 from swvp.errors import InputError
 from swvp.io.table import Column
+from swvp.io.tree_checks import EMPTY
 
 if TYPE_CHECKING:
     from swvp.parsing.tree import DependencyTree
@@ -63,6 +64,8 @@ class Token(NamedTuple):
         Where it begins and ends in the text, in characters.
     first_word, last_word : int
         The numbers of its words in the sentence; they differ in a multiword token.
+    feats : str
+        The FEATS of a multiword token that has any, such as Typo=Yes; else `_`.
     """
 
     text: str
@@ -70,6 +73,7 @@ class Token(NamedTuple):
     end: int
     first_word: int
     last_word: int
+    feats: str = EMPTY
 
 
 class Sentence:
@@ -142,8 +146,9 @@ class Sentence:
         bounds = (words - words[0]).tolist()
         starts, ends = document.segmentation[:2]
         return [
-            Token(text[a:b], begin + a, begin + b, first + 1, after)
-            for a, b, first, after in zip(
+            Token(text[a:b], begin + a, begin + b, first + 1, after, document.token_feats.get(number, EMPTY))
+            for number, a, b, first, after in zip(
+                numbers,
                 starts[numbers.start : numbers.stop].tolist(),
                 ends[numbers.start : numbers.stop].tolist(),
                 bounds[:-1],
@@ -186,8 +191,8 @@ class Sentence:
             "text": self.text,
             "start": self.start,
             "end": self.end,
-            "tokens": [token._asdict() for token in self.tokens],
-            "words": [without_none(word._asdict(), "confidence") for word in self.words],
+            "tokens": [without(token._asdict(), "feats", EMPTY) for token in self.tokens],
+            "words": [without(word._asdict(), "confidence", None) for word in self.words],
         }
 
     def to_displacy(self) -> dict[str, Any]:
@@ -229,6 +234,6 @@ def form_of(piece: str) -> str:
     return NOT_IN_FORMS.sub(" ", piece) if not piece.isprintable() else piece
 
 
-def without_none(fields: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return fields without one of them if it is None."""
-    return {key: value for key, value in fields.items() if key != name or value is not None}
+def without(fields: dict[str, Any], name: str, nothing: str | None) -> dict[str, Any]:
+    """Return fields without one of them if its value says nothing."""
+    return {key: value for key, value in fields.items() if key != name or value != nothing}

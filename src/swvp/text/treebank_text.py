@@ -13,6 +13,7 @@ from typing import NamedTuple
 from swvp.errors import InputError
 from swvp.io.files import CONLLU
 from swvp.io.table import Table
+from swvp.io.tree_checks import EMPTY
 
 __all__ = ["Paragraph", "SurfaceToken", "paragraphs_of", "raw_text", "surface_sentences"]
 
@@ -22,11 +23,12 @@ MOST_IN_PARAGRAPH = 100
 
 
 class SurfaceToken(NamedTuple):
-    """A token as the text has it: its form, whether a space follows, and its words, of which a range has several."""
+    """A token as the text has it: its form, whether a space follows, its words, and the FEATS of a range."""
 
     form: str
     space_after: bool
     words: tuple[str, ...]
+    feats: str = EMPTY
 
 
 class Paragraph(NamedTuple):
@@ -57,12 +59,12 @@ def surface_sentences(table: Table) -> Iterator[tuple[bool, list[SurfaceToken]]]
             if tokens or not line:
                 new, tokens, last_in_range = new and not tokens, [], 0
         else:
-            number, form, *_, misc = line.split("\t")
+            number, form, *others, misc = line.split("\t")
             if "." in number:
                 continue
             if "-" in number:
                 last_in_range = int(number.partition("-")[2])
-                tokens.append(SurfaceToken(form, has_space_after(misc), ()))
+                tokens.append(SurfaceToken(form, has_space_after(misc), (), others[3]))
             elif int(number) <= last_in_range:
                 tokens[-1] = tokens[-1]._replace(words=(*tokens[-1].words, form))
             else:
