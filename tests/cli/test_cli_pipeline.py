@@ -18,7 +18,21 @@ def fakes(monkeypatch):
 @pytest.fixture
 def model(fine):
     Path("train.conllu").write_text(treebank_text(), encoding="utf-8")
-    fine("train", "pipeline", "train.conllu", "--dev", "train.conllu", "-m", "model", "--folds", "2", "--jobs", "1")
+    fine(
+        "train",
+        "pipeline",
+        "train.conllu",
+        "--dev",
+        "train.conllu",
+        "-m",
+        "model",
+        "--order",
+        "1",
+        "--folds",
+        "2",
+        "--jobs",
+        "1",
+    )
     return "model"
 
 
@@ -26,7 +40,7 @@ def test_training_prints_stages_and_scores_and_writes_one_file(fine):
     Path("folder").mkdir()
     for part in ("train", "dev"):
         Path("folder", f"x-ud-{part}.conllu").write_text(treebank_text(), encoding="utf-8")
-    _, err = fine("train", "pipeline", "folder", "-m", "model", "--folds", "2")
+    _, err = fine("train", "pipeline", "folder", "-m", "model", "--order", "1", "--folds", "2")
     for text in (
         "tokens:",
         "tags:",

@@ -8,4 +8,4 @@ from swvp import Pipeline
 
 @pytest.fixture(scope="session")
 def garden():
-    return Pipeline.train(TRAIN, DEV, folds=2, n_jobs=1, parser={"epochs": 4, "hashed": 2**16})
+    return Pipeline.train(TRAIN, DEV, order=1, folds=2, n_jobs=1, parser={"epochs": 4, "hashed": 2**16})

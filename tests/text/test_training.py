@@ -56,14 +56,16 @@ def killed_after(monkeypatch, event, number):
 @pytest.mark.parametrize(("event", "number"), [("stage", 0), ("stage", 1), ("stage", 2), ("fold", 0), ("fold", 2)])
 def test_a_killed_training_resumes_after_the_last_finished_stage(treebank, tmp_path, monkeypatch, event, number):
     options = {"folds": 3, "n_jobs": 1, "parser": SMALL}
-    Pipeline.train(treebank, treebank, **options).save(tmp_path / "undisturbed")
+    Pipeline.train(treebank, treebank, order=1, **options).save(tmp_path / "undisturbed")
     checkpoint = tmp_path / "model.checkpoint"
     with monkeypatch.context() as patch:
         killed_after(patch, event, number)
         with pytest.raises(KilledError):
-            Pipeline.train(treebank, treebank, checkpoint=checkpoint, **options)
+            Pipeline.train(treebank, treebank, checkpoint=checkpoint, order=1, **options)
     lines = []
-    Pipeline.train(treebank, treebank, checkpoint=checkpoint, watch=lines.append, **options).save(tmp_path / "resumed")
+    Pipeline.train(treebank, treebank, checkpoint=checkpoint, watch=lines.append, order=1, **options).save(
+        tmp_path / "resumed"
+    )
     assert (tmp_path / "resumed").read_bytes() == (tmp_path / "undisturbed").read_bytes()
     assert len([line for line in lines if "from" in line]) == (number if event == "stage" else 3)
     assert not list(tmp_path.glob("*.checkpoint"))
@@ -74,11 +76,11 @@ def test_checkpoints_of_other_options_or_data_and_damaged_ones_are_refused(treeb
     with monkeypatch.context() as patch:
         killed_after(patch, "fold", 1)
         with pytest.raises(KilledError):
-            Pipeline.train(treebank, checkpoint=checkpoint, folds=3, n_jobs=1)
+            Pipeline.train(treebank, checkpoint=checkpoint, order=1, folds=3, n_jobs=1)
 
     def refused(message, **options):
         with pytest.raises(InputError, match=message):
-            Pipeline.train(treebank, checkpoint=checkpoint, n_jobs=1, **options)
+            Pipeline.train(treebank, checkpoint=checkpoint, order=1, n_jobs=1, **options)
 
     refused(r"tokens.checkpoint is the checkpoint of another training \(random_state differ\)", random_state=1)
     refused(r"fold-1.checkpoint is the checkpoint of another training \(folds differ\)", folds=2)
@@ -94,7 +96,20 @@ def test_checkpoints_of_other_options_or_data_and_damaged_ones_are_refused(treeb
 
 @pytest.mark.slow
 def test_after_a_real_kill_the_same_command_gives_the_same_bytes(garden, tmp_path):
-    command = [sys.executable, "-m", "swvp", "train", "pipeline", str(TRAIN), "--dev", str(DEV), "--folds", "2"]
+    command = [
+        sys.executable,
+        "-m",
+        "swvp",
+        "train",
+        "pipeline",
+        str(TRAIN),
+        "--dev",
+        str(DEV),
+        "--order",
+        "1",
+        "--folds",
+        "2",
+    ]
     subprocess.run([*command, "-m", "undisturbed", "-j", "1"], cwd=tmp_path, check=True, capture_output=True)
     process = subprocess.Popen([*command, "-m", "model", "-j", "2"], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     for line in process.stderr:
@@ -126,7 +141,9 @@ def test_ctrl_c_in_a_stage_is_one_line(garden, tmp_path):
 
 def test_real_stages_give_the_same_file_for_any_number_of_threads(garden, tmp_path):
     garden.save(tmp_path / "one")
-    Pipeline.train(TRAIN, DEV, folds=2, n_jobs=3, parser={"epochs": 4, "hashed": 2**16}).save(tmp_path / "three")
+    Pipeline.train(TRAIN, DEV, order=1, folds=2, n_jobs=3, parser={"epochs": 4, "hashed": 2**16}).save(
+        tmp_path / "three"
+    )
     assert (tmp_path / "one").read_bytes() == (tmp_path / "three").read_bytes()
 
 
