@@ -14,7 +14,7 @@ from golden.write import FOLDER
 from swvp.io.container import read_container
 
 ROOT = Path(__file__).parent.parent
-SECONDS = {"models": 25, "checkpoints": 12, "corpora": 20, "killing": 25}
+SECONDS = {"models": 25, "pipelines": 20, "checkpoints": 12, "corpora": 20, "killing": 25}
 
 
 def run(*arguments):

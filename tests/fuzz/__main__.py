@@ -16,9 +16,15 @@ from pathlib import Path
 
 import numpy as np
 
-from . import checkpoints, corpora, killing, models, todays_seed
+from . import checkpoints, corpora, killing, models, pipelines, todays_seed
 
-CAMPAIGNS = {"models": models, "checkpoints": checkpoints, "corpora": corpora, "killing": killing}
+CAMPAIGNS = {
+    "models": models,
+    "pipelines": pipelines,
+    "checkpoints": checkpoints,
+    "corpora": corpora,
+    "killing": killing,
+}
 SLOW = 60
 """Seconds after which a round counts as hanging; ten times as many for killed training runs."""
 MUCH = 2**31
