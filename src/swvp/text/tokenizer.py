@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from swvp.features.encoder import TemplateEncoder
 from swvp.io.compact import rounded
 from swvp.io.container import Contents
 from swvp.io.model_files import Memory, require, strings
@@ -112,7 +113,7 @@ class Tokenizer:
         tokenizer.whole = kinds_of(paragraphs_of(table))
         training.run(epochs)
         tokenizer.tagger.finish(training)
-        tokenizer.tagger.coef_ = rounded(tokenizer.tagger.coef_)
+        keep_used_attributes(tokenizer.tagger)
         return tokenizer
 
     # ---------------------------------------------------------------- segmenting
@@ -279,6 +280,16 @@ def training_corpus(texts: Iterable[Paragraph]) -> Corpus:
                 break
             first = last
     return CharacterReader().corpus(pieces, Labels(LABELS, np.concatenate(labels)))
+
+
+def keep_used_attributes(tagger: Tagger) -> None:
+    """Forget the attributes of a new tagger that have no weights, which most have not; round the weights of others."""
+    encoder = tagger.encoder_
+    used = (tagger.coef_ != 0).any(axis=1)
+    if isinstance(encoder, TemplateEncoder) and used.any():
+        strings = [list(vocabulary) for vocabulary in encoder.vocabularies]
+        encoder.restore(strings, encoder.keys[used], encoder.lexicons, encoder.clusters)
+        tagger.coef_, tagger.n_attributes_ = rounded(tagger.coef_[used]), encoder.size
 
 
 def not_blank(text: str) -> Ints:
