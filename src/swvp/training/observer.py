@@ -59,6 +59,9 @@ class Observer:
     def on_epoch(self, stage: str, progress: Progress) -> None:
         """An epoch is over. KeyboardInterrupt stops the training, after its checkpoint is saved."""
 
+    def on_shard(self, done: int, shards: int) -> None:
+        """Of the shards of a round, `done` are trained."""
+
     def on_checkpoint(self, path: Path) -> None:
         """A checkpoint was saved."""
 

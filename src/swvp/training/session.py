@@ -249,6 +249,11 @@ class Session:
         for path in self._checkpoints:
             remove_checkpoint(path)
 
+    def on_shard(self, done: int, shards: int) -> None:
+        """Report to the observers that a shard of a round is done."""
+        for observer in self.observers:
+            observer.on_shard(done, shards)
+
     def note(self, text: str | None) -> None:
         """Report a remark to the observers, if there is one."""
         if text:

@@ -141,6 +141,15 @@ class Training:
         self.best: Weights | None = None
 
     @property
+    def settings(self) -> dict[str, Any]:
+        """What decides the weights besides the options of the learner, for checkpoints."""
+        return {}
+
+    def more_arrays(self) -> dict[str, Floats]:
+        """Further arrays of its state, for checkpoints, by name."""
+        return {}
+
+    @property
     def best_epoch(self) -> int:
         """The number of the epoch whose weights are used, from 1."""
         return int(np.argmax(self.scores)) + 1 if self.scores else len(self.history)
@@ -200,13 +209,18 @@ class Training:
         if self.dev is None:
             watch(Progress(epoch, None, True))
             return
-        weights = self.weights()
-        score = self.dev.score(weights, self.model)
+        weights, score = self.scored()
         best = not self.scores or score > max(self.scores)
         self.scores.append(score)
         if best:
             self.best = weights
         watch(Progress(epoch, score, best))
+
+    def scored(self) -> tuple[Weights, float]:
+        """The weights now, and their dev score."""
+        assert self.dev is not None
+        weights = self.weights()
+        return weights, self.dev.score(weights, self.model)
 
     def weights(self) -> Weights:
         """The weights now: their mean over all examples seen, or the last ones."""
@@ -271,7 +285,7 @@ def stamp(training: Training, options: dict[str, Any], *data: Data) -> dict[str,
         block = part.encode() if isinstance(part, str) else np.ascontiguousarray(part).reshape(-1).view(np.uint8).data
         digest.update(f"{len(block)} ".encode())
         digest.update(block)
-    return {"options": options, "data": digest.hexdigest(), "swvp": __version__}
+    return {"options": options | training.settings, "data": digest.hexdigest(), "swvp": __version__}
 
 
 def arrays_of(problem: Any) -> list[NDArray[Any]]:
@@ -307,6 +321,8 @@ def save_checkpoint(path: Path, training: Training, stamped: dict[str, Any]) -> 
             arrays |= sparse(f"best {name}", training.best[name])
     if len(training.state.squares):
         arrays |= sparse(SQUARES, training.state.squares)
+    for name, array in training.more_arrays().items():
+        arrays |= sparse(name, array)
     write_container(path, checkpoint_kind(training), meta, arrays)
 
 
@@ -315,6 +331,7 @@ def array_names(training: Training, meta: dict[str, Any]) -> set[str]:
     names = weight_names(training.model)
     parts = [part for name in names for part in (name, SUMS[name], *([f"best {name}"] if meta["scores"] else []))]
     parts += [SQUARES] if meta["adapts"] else []
+    parts += training.more_arrays()
     return {array for part in parts for array in sparse_names(part)}
 
 
@@ -350,6 +367,8 @@ def resume(path: Path, training: Training, stamped: dict[str, Any]) -> bool:
                 fill(getattr(training.model, part), contents.arrays, part)
         if len(training.state.squares):
             fill(training.state.squares, contents.arrays, SQUARES)
+        for name, array in training.more_arrays().items():
+            fill(array, contents.arrays, name)
         if training.scores:
             training.best = {name: np.zeros_like(getattr(training.model, name)) for name in names}
             for name, array in training.best.items():
