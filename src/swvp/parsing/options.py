@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from swvp.errors import InputError, is_power_of_two, shown
-from swvp.io.treebank import Treebank
 from swvp.learning.minibatch import check_batches
 from swvp.learning.perceptron import check_structure
 from swvp.learning.rule import UpdateRule, as_rule
@@ -27,6 +26,7 @@ __all__ = [
     "TUNED_BETAS",
     "TUNED_RULES",
     "ParserOptions",
+    "TreeCounts",
     "candidates",
     "has_one_root",
     "is_projective",
@@ -64,6 +64,18 @@ TUNED_BETAS = (0.25, 0.5, 1.0)
 
 NEWER = ("ensemble", "batch_size")
 """Options that files of older versions lack."""
+
+
+class TreeCounts(Protocol):
+    """Training trees as far as options depend on them: a treebank, or the sums of the counts of several."""
+
+    @property
+    def number_of_sentences(self) -> int: ...
+
+    @property
+    def several_roots(self) -> int: ...
+
+    def nonprojective_trees(self) -> int: ...
 
 
 class ParserOptions(TrainingOptions):
@@ -203,12 +215,12 @@ def label_rule() -> UpdateRule:
     return as_rule(LABEL_RULE)
 
 
-def has_one_root(treebank: Treebank) -> bool:
+def has_one_root(treebank: TreeCounts) -> bool:
     """Return whether predictions have one root by default; a few training trees with several count as mistakes."""
     return treebank.several_roots <= FEW_ROOTS * treebank.number_of_sentences
 
 
-def is_projective(treebank: Treebank, order: int) -> bool:
+def is_projective(treebank: TreeCounts, order: int) -> bool:
     """Return whether predictions are projective by default: in first order, if few training trees have crossing arcs.
 
     Few arcs are lost then, and more are right because the search cannot cross them. Second order knows better.

@@ -20,11 +20,11 @@ from swvp.learning.perceptron import Epoch, generator
 from swvp.parsing.analysis import ParserAnalysis
 from swvp.parsing.ensemble import seeds_of, voted_heads, voted_labels
 from swvp.parsing.labeller import Labeller, start_batch
-from swvp.parsing.options import ParserOptions, has_one_root, is_projective, label_rule
+from swvp.parsing.options import ParserOptions, TreeCounts, has_one_root, is_projective, label_rule
 from swvp.parsing.persistence import FittedParts, load_parser, save_parser
 from swvp.parsing.tracing import ParserTracing
 from swvp.parsing.tree import Sentences, dev_set_from, treebank_from, trees_of
-from swvp.parsing.tree_model import NO_HEADS, FeatureWeights, TreeModel
+from swvp.parsing.tree_model import NO_HEADS, FeatureWeights, Ranks, TreeModel
 from swvp.structures.operations import refresh
 from swvp.structures.tree.encoding import Nodes, ranks_of
 from swvp.training.observer import EpochCallback
@@ -369,10 +369,22 @@ class Parser(ParserOptions, ParserAnalysis, ParserTracing):
 
     def _reset(self, treebank: Treebank) -> None:
         """Forget what was learnt and make a new model for the training trees."""
-        self.one_root_ = has_one_root(treebank) if self.one_root is None else bool(self.one_root)
+        self.prepare(treebank, ranks_of(treebank.columns()))
+
+    def prepare(self, trees: TreeCounts, ranks: Ranks) -> None:
+        """Forget what was learnt and make a new model for training trees that are known by their counts.
+
+        Parameters
+        ----------
+        trees : TreeCounts
+            A treebank, or the sums of the counts of several.
+        ranks : dict
+            The ranks of their tags and morphological features.
+        """
+        self.one_root_ = has_one_root(trees) if self.one_root is None else bool(self.one_root)
         given = self.projective
-        self.projective_ = is_projective(treebank, self.order) if given is None else bool(given)
-        self.model_ = self._new_model(ranks_of(treebank.columns()))
+        self.projective_ = is_projective(trees, self.order) if given is None else bool(given)
+        self.model_ = self._new_model(ranks)
         self.labeller_ = None
         self.label_history_, self.label_dev_scores_ = [], []
         self._training = self._label_training = None
