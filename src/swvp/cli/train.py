@@ -26,6 +26,7 @@ from swvp.cli.options import (
     settings_of,
     takes_options,
 )
+from swvp.cli.shards import ShardOptions, sharding_of
 from swvp.cli.terminal import print_message
 from swvp.errors import InputError
 
@@ -48,7 +49,10 @@ of_features, of_search, of_learning, of_tuning, of_checkpoints = (
 class FileOptions:
     """The files of a training."""
 
-    train: Annotated[str, typer.Argument(metavar="TRAIN", help="Training file, or - (standard input).")]
+    train: Annotated[
+        list[str],
+        typer.Argument(metavar="TRAIN", help="Training files, folders or globs; or - (standard input)."),
+    ]
     model: Annotated[Path, typer.Option("--model", "-m", help="Model file to write.")]
     dev: Annotated[
         str | None, typer.Option(help="Dev set: each epoch is scored on this file, and the best one is saved.")
@@ -206,7 +210,7 @@ class TaggerColumns(FileOptions):
 
 
 @dataclass(kw_only=True)
-class TaggerOptions(CourseOptions, TaggerColumns):
+class TaggerOptions(ShardOptions, CourseOptions, TaggerColumns):
     """The options of `swvp train tagger`."""
 
 
@@ -252,7 +256,7 @@ def tagger(given: TaggerOptions) -> None:
     expect_kernels("train tagger")
     if given.target is not None and given.column is not None:
         raise InputError("--column and --target exclude each other")
-    run = run_of(given)
+    run, data = run_of(given)
     files = TaggerFiles(
         label=given.column if given.target is None else given.target,
         columns=names(given.column_names),
@@ -269,7 +273,13 @@ def tagger(given: TaggerOptions) -> None:
         "width": given.beam or 8,
     }
     with exit_when_stopped():
-        train_tagger(run, files, Tagger(**settings), [TrainingOutput()], workers=cluster_of(given))
+        if data is None:
+            train_tagger(run, files, Tagger(**settings), [TrainingOutput()], workers=cluster_of(given))
+            return
+        from swvp.tagging.train_shards import train_tagger_on_shards
+
+        sharding = sharding_of(given, data, given.model, "tagger")
+        train_tagger_on_shards(run, data, files, Tagger(**settings), sharding, [TrainingOutput()])
 
 
 @dataclass(kw_only=True)
@@ -332,7 +342,7 @@ class ParserModel(FileOptions):
 
 
 @dataclass(kw_only=True)
-class ParserOptions(CourseOptions, ParserModel):
+class ParserOptions(ShardOptions, CourseOptions, ParserModel):
     """The options of `swvp train parser`."""
 
 
@@ -372,7 +382,7 @@ def parser(given: ParserOptions) -> None:
     from swvp.parsing.train import read_features, train_parser
 
     expect_kernels("train parser" if given.order == 1 else "train parser --order 2")
-    run = run_of(given)
+    run, data = run_of(given)
     settings = settings_of(given, Parser) | {
         "features": None
         if given.features is None
@@ -382,21 +392,33 @@ def parser(given: ParserOptions) -> None:
         "margin": MARGIN if given.margin is None else given.margin,
     }
     with exit_when_stopped():
-        train_parser(
-            run,
-            Parser(**settings),
-            [TrainingOutput()],
-            default_margin=given.margin is None,
-            workers=cluster_of(given),
-        )
+        if data is None:
+            train_parser(
+                run,
+                Parser(**settings),
+                [TrainingOutput()],
+                default_margin=given.margin is None,
+                workers=cluster_of(given),
+            )
+            return
+        from swvp.parsing.train_shards import train_parser_on_shards
+
+        sharding = sharding_of(given, data, given.model, "parser")
+        train_parser_on_shards(run, data, Parser(**settings), sharding, [TrainingOutput()])
 
 
-def run_of(given: TaggerOptions | ParserOptions) -> Run:
-    """The files and the course of a training, after the user's Python file has run: it may register what they name."""
+def run_of(given: TaggerOptions | ParserOptions) -> tuple[Run, list[str] | None]:
+    """The files and the course of a training, and the files of a corpus that is trained on in shards.
+
+    The user's Python file has run before: it may register what the options name.
+    """
     from swvp.training.session import Run
 
-    return Run(
-        train=given.train,
+    data = None
+    if given.uses_shards(given.train):
+        data = files_of_corpus(given)
+    run = Run(
+        train=given.train[0] if data is None else data[0],
         model=given.model,
         dev=given.dev,
         encoding=given.encoding,
@@ -409,6 +431,20 @@ def run_of(given: TaggerOptions | ParserOptions) -> Run:
         jobs=given.jobs,
         user_code=None if given.load is None else load_python(given.load),
     )
+    return run, data
+
+
+def files_of_corpus(given: TaggerOptions | ParserOptions) -> list[str]:
+    """The files of a corpus that is trained on in shards; InputError if other options do not go with that."""
+    from swvp.training.parts import files_of
+
+    if given.tune:
+        raise InputError("--tune trains on one file: leave out --shards, or tune on a part of the data")
+    data = files_of(given.train)
+    for file in data:
+        if given.model.exists() and Path(file).exists() and Path(file).samefile(given.model):
+            raise InputError(f"--model and TRAIN are the same file, {file}")
+    return data
 
 
 def cluster_of(given: CourseOptions) -> Cluster | None:

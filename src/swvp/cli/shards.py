@@ -1,0 +1,106 @@
+"""Options of training on shards, and what they mean for the files of a corpus."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from swvp.errors import InputError
+
+if TYPE_CHECKING:
+    from swvp.training.rounds import Sharding
+
+__all__ = ["ShardOptions", "bytes_from", "sharding_of"]
+
+of_shards = partial(typer.Option, rich_help_panel="Large corpora")
+UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+
+BASE = 300 * 2**20
+"""The memory of the process itself: Python, compiled code and the weights of a model of usual size."""
+BYTES_PER_BYTE = {"tagger": 80, "parser": 30}
+"""The memory that a block takes while it is read and encoded, for each byte of its text."""
+
+
+@dataclass(kw_only=True)
+class ShardOptions:
+    """How a large corpus is trained on."""
+
+    shards: Annotated[
+        int | None,
+        of_shards(
+            metavar="S",
+            min=1,
+            help="Divide the data into S shards: in each round every shard makes an epoch, then their weights are "
+            "mixed. --epochs and --patience count rounds.",
+            show_default="1: nothing is mixed",
+        ),
+    ] = None
+    memory: Annotated[
+        str | None,
+        of_shards(
+            metavar="BYTES",
+            help="Memory to use, such as 500M or 4G: shards are read in blocks, of which one at a time is in memory.",
+            show_default="no limit",
+        ),
+    ] = None
+    mixing: Annotated[
+        str,
+        of_shards(
+            help="How shards count in the mixed weights: uniform; mistakes: by their mistakes in the round; changed: "
+            "each weight is the mean of the shards that changed it."
+        ),
+    ] = "uniform"
+    keep: Annotated[
+        str | None,
+        of_shards(
+            help="Weights of a round to keep: mixed, average (of all rounds), late (of the later half), or dev: the "
+            "best on --dev.",
+            show_default="average; from 8 shards on dev, or late without --dev",
+        ),
+    ] = None
+
+    def uses_shards(self, data: Sequence[str]) -> bool:
+        """Whether the data are trained on in shards: as asked for, or because they are not a single file."""
+        asked = self.shards is not None or self.memory is not None
+        several = len(data) > 1 or (data[0] != "-" and not Path(data[0]).is_file() and is_folder_or_glob(data[0]))
+        if not (asked or several) and (self.mixing != "uniform" or self.keep is not None):
+            raise InputError("--mixing and --keep are for --shards")
+        return asked or several
+
+
+def is_folder_or_glob(name: str) -> bool:
+    return Path(name).is_dir() or (not Path(name).exists() and any(sign in name for sign in "*?["))
+
+
+def bytes_from(text: str) -> int:
+    """A number of bytes, with or without a unit.
+
+    >>> bytes_from("500M")
+    524288000
+    """
+    match = re.fullmatch(r"([0-9]{1,15})([KMGT]?)B?", text.strip().upper())
+    if match is None:
+        raise InputError(f"--memory must be a number of bytes, such as 500M or 16G, not '{text}'")
+    return int(match[1]) * UNITS[match[2]]
+
+
+def sharding_of(given: ShardOptions, files: Sequence[str], model: Path, kind: str) -> Sharding:
+    """The shards and blocks that the options ask for; the arrays of shards are stored beside the model."""
+    from swvp.training.parts import size_of
+    from swvp.training.rounds import Sharding
+
+    shards, blocks = given.shards or 1, 1
+    if given.memory is not None:
+        left = bytes_from(given.memory) - BASE
+        if left <= 0:
+            raise InputError(f"--memory {given.memory} is too little: training takes {BASE // 2**20}M without any data")
+        needed = sum(map(size_of, files)) * BYTES_PER_BYTE[kind]
+        blocks = max(1, math.ceil(needed / shards / left))
+    return Sharding(shards, blocks, given.mixing, given.keep, str(model.with_name(f"{model.name}.shards")))
