@@ -47,7 +47,7 @@ def test_bad_options_are_refused_before_any_file_is_read(refused, monkeypatch, o
 def test_all_that_a_command_lacks_is_named_at_once(command):
     code, _, err = command("train", "tagger")
     assert code == 2
-    assert "Missing argument 'TRAIN' and option '--model' / '-m'." in err
+    assert "Missing argument 'TRAIN...' and option '--model' / '-m'." in err
     code, _, err = command("train", "parser", "train.conllu")
     assert code == 2
     assert "Missing option '--model' / '-m'." in err

@@ -9,6 +9,7 @@ import pytest
 
 from helpers.texts import noisy
 from helpers.trees import conllu, toy
+from swvp.cluster.threads import Threads
 from swvp.errors import InputError
 from swvp.parsing.parser import Parser
 from swvp.parsing.train_shards import train_parser_on_shards
@@ -18,7 +19,7 @@ from swvp.tagging.tagger import Tagger
 from swvp.tagging.train import TaggerFiles
 from swvp.tagging.train_shards import train_tagger_on_shards
 from swvp.training import session
-from swvp.training.rounds import Here, Sharding
+from swvp.training.rounds import Sharding
 from swvp.training.session import Run
 from swvp.training.shard_store import ShardStore
 
@@ -63,10 +64,10 @@ def train(shards=3, workers=None, blocks=1, name="model", observers=(), files=("
     return Path(name).read_bytes(), training, tagger
 
 
-class Threads:
+class LastFirst(Threads):
     """Runs tasks in two threads, the last one first."""
 
-    def map(self, function, items):
+    def map(self, function, items, **options):
         items = list(items)
         with ThreadPoolExecutor(2) as pool:
             futures = [pool.submit(function, item) for item in items[::-1]][::-1]
@@ -127,8 +128,8 @@ def test_the_tables_of_a_parser_of_shards_are_those_of_one_pass(model):
 @pytest.mark.parametrize("mixing", ["uniform", "mistakes", "changed"])
 @pytest.mark.parametrize("keep", ["average", "dev"])
 def test_the_bytes_do_not_depend_on_who_trains_a_shard_or_when(corpora, mixing, keep):
-    first = train(4, Here(), mixing=mixing, keep=keep)[0]
-    assert train(4, Threads(), mixing=mixing, keep=keep)[0] == first
+    first = train(4, None, mixing=mixing, keep=keep)[0]
+    assert train(4, LastFirst(), mixing=mixing, keep=keep)[0] == first
 
 
 def test_the_number_of_shards_decides_the_weights(corpora):
@@ -204,8 +205,8 @@ def test_arrays_that_vanish_or_are_damaged_between_rounds_are_built_again(corpor
     whole = train(3, name="whole")[0]
     rounds = []
 
-    class Vandal(Here):
-        def map(self, function, items):
+    class Vandal(Threads):
+        def map(self, function, items, **options):
             rounds.append(1)
             stored = sorted(Path("model.shards").glob("*.shard"))
             if len(rounds) == 7 and stored:
@@ -213,7 +214,7 @@ def test_arrays_that_vanish_or_are_damaged_between_rounds_are_built_again(corpor
                 content = bytearray(stored[1].read_bytes())
                 content[-3] ^= 1
                 stored[1].write_bytes(content)
-            yield from super().map(function, items)
+            yield from super().map(function, items, **options)
 
     assert train(3, Vandal())[0] == whole
     assert len(rounds) > 8
@@ -229,11 +230,11 @@ def test_a_full_disk_is_one_clear_line(corpora, monkeypatch):
 
 
 def test_a_file_that_changes_during_training_is_an_error(corpora):
-    class Editor(Here):
-        def map(self, function, items):
+    class Editor(Threads):
+        def map(self, function, items, **options):
             if getattr(function, "func", None).__name__ == "build_block":
                 Path("train.txt").write_text(Path("train.txt").read_text().replace("w1 ", "w2 "))
-            yield from super().map(function, items)
+            yield from super().map(function, items, **options)
 
     with pytest.raises(InputError, match=r"train\.txt: the file has changed"):
         train(2, Editor())

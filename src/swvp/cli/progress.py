@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as ProgressBar
+from rich.status import Status
 from rich.table import Table
 
 from swvp.cli.compiling import show_in
@@ -68,6 +69,7 @@ class TrainingOutput(Observer):
         self.console = new_console(stderr=True) if console is None else console
         self.bar: Watch | None = None  # while rules are tuned
         self.rules = 0
+        self.status: Status | None = None  # while a round over shards runs
 
     def on_note(self, text: str) -> None:
         self.console.print(text)
@@ -81,8 +83,23 @@ class TrainingOutput(Observer):
         if not start.finished:
             self.lines.print_headings(start.examples)
 
+    def on_shard(self, done: int, shards: int) -> None:
+        if not self.console.is_terminal or shards == 1:
+            return
+        if self.status is None:
+            self.status = self.console.status("")
+            self.status.start()
+        self.status.update(f"{done} of {shards} shards")
+
     def on_epoch(self, stage: str, progress: Progress) -> None:
+        self.hide_status()
         self.lines.print(progress)
+
+    def hide_status(self) -> None:
+        """Remove the line about the shards of the round, if there is one."""
+        if self.status is not None:
+            self.status.stop()
+            self.status = None
 
     def on_interrupt(self) -> None:
         self.console.print("stopping after this epoch (Ctrl-C again: at once)")
@@ -117,6 +134,7 @@ class TrainingOutput(Observer):
         self.console.print(f"{path}: {path.stat().st_size / 1e6:.1f} MB, {summary}", soft_wrap=True)
 
     def close(self) -> None:
+        self.hide_status()
         if self.bar is not None:
             self.bar.__exit__()
             self.bar = None
@@ -132,6 +150,7 @@ class EpochLines:
         self.console, self.training, self.epochs = console, training, epochs
         self.last = time.monotonic()
         self.first = len(training.history) + 1
+        self.tokens: int = getattr(training, "tokens", 0)  # of training on shards, whose epochs are rounds
         self.indent = 0  # by how much the name of the score is wider than its column
 
     def print_headings(self, examples: str) -> None:
@@ -139,7 +158,8 @@ class EpochLines:
         metric = "" if dev is None else f"  {'dev ' + dev.metric:>11}"
         self.indent = max(len(metric) - 13, 0)
         wrong = f"{'wrong ' + examples:>17}{'wrong tokens':>14}"
-        self.console.print(f"{'epoch':>5}{wrong}{metric}{'seconds':>9}{'left':>7}")
+        speed = f"{'tokens/s':>12}" if self.tokens else ""
+        self.console.print(f"{'round' if self.tokens else 'epoch':>5}{wrong}{metric}{'seconds':>9}{speed}{'left':>7}")
 
     def print(self, progress: Progress) -> None:
         now = time.monotonic()
@@ -152,7 +172,8 @@ class EpochLines:
         if progress.score is not None:
             score = f"{'':{self.indent}}{100 * progress.score:11.2f}{' *' if progress.best else '  '}"
         counts = f"{epoch.epoch:5}{epoch.mistakes:17,}{epoch.wrong_positions:14,}"
-        self.console.print(f"{counts}{score}{now - self.last:9.1f}{left:>7}")
+        speed = f"{self.tokens / epoch.seconds:12,.0f}" if self.tokens else ""
+        self.console.print(f"{counts}{score}{now - self.last:9.1f}{speed}{left:>7}")
         self.last = now
 
 

@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from swvp.cli.options import ClusterOptions
+from swvp.cli.terminal import new_console
+from swvp.cluster.threads import Threads, Workers
 from swvp.errors import InputError
 
 if TYPE_CHECKING:
     from swvp.training.rounds import Sharding
 
-__all__ = ["ShardOptions", "bytes_from", "sharding_of"]
+__all__ = ["ShardOptions", "bytes_from", "sharding_of", "workers_of"]
 
 of_shards = partial(typer.Option, rich_help_panel="Large corpora")
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
@@ -29,7 +32,7 @@ BYTES_PER_BYTE = {"tagger": 80, "parser": 30}
 
 
 @dataclass(kw_only=True)
-class ShardOptions:
+class ShardOptions(ClusterOptions):
     """How a large corpus is trained on."""
 
     shards: Annotated[
@@ -68,6 +71,8 @@ class ShardOptions:
 
     def uses_shards(self, data: Sequence[str]) -> bool:
         """Whether the data are trained on in shards: as asked for, or because they are not a single file."""
+        if self.uses_cluster and self.shards is None:
+            raise InputError("--cluster and --workers need --shards S: S decides the model, whatever trains it")
         asked = self.shards is not None or self.memory is not None
         several = len(data) > 1 or (data[0] != "-" and not Path(data[0]).is_file() and is_folder_or_glob(data[0]))
         if not (asked or several) and (self.mixing != "uniform" or self.keep is not None):
@@ -103,4 +108,14 @@ def sharding_of(given: ShardOptions, files: Sequence[str], model: Path, kind: st
             raise InputError(f"--memory {given.memory} is too little: training takes {BASE // 2**20}M without any data")
         needed = sum(map(size_of, files)) * BYTES_PER_BYTE[kind]
         blocks = max(1, math.ceil(needed / shards / left))
-    return Sharding(shards, blocks, given.mixing, given.keep, str(model.with_name(f"{model.name}.shards")))
+    # workers of this machine share a folder; those of a cluster have folders of their own, on their own disks
+    folder = None if given.cluster is not None else str(model.absolute().with_name(f"{model.name}.shards"))
+    return Sharding(shards, blocks, given.mixing, given.keep, folder)
+
+
+def workers_of(given: ShardOptions, threads: int) -> Workers:
+    """The cluster that the options name, to be opened; without one, threads, or one if memory is short."""
+    if not given.uses_cluster:
+        return Threads(1 if given.memory is not None else threads)
+    console = new_console(stderr=True)
+    return given.open(lambda text: console.print(text, soft_wrap=True))

@@ -26,7 +26,7 @@ from swvp.cli.options import (
     settings_of,
     takes_options,
 )
-from swvp.cli.shards import ShardOptions, sharding_of
+from swvp.cli.shards import ShardOptions, sharding_of, workers_of
 from swvp.cli.terminal import print_message
 from swvp.errors import InputError
 
@@ -51,7 +51,7 @@ class FileOptions:
 
     train: Annotated[
         list[str],
-        typer.Argument(metavar="TRAIN", help="Training files, folders or globs; or - (standard input)."),
+        typer.Argument(metavar="TRAIN...", help="Training files, folders or globs; or - (standard input)."),
     ]
     model: Annotated[Path, typer.Option("--model", "-m", help="Model file to write.")]
     dev: Annotated[
@@ -279,7 +279,8 @@ def tagger(given: TaggerOptions) -> None:
         from swvp.tagging.train_shards import train_tagger_on_shards
 
         sharding = sharding_of(given, data, given.model, "tagger")
-        train_tagger_on_shards(run, data, files, Tagger(**settings), sharding, [TrainingOutput()])
+        with workers_of(given, run.threads) as workers:
+            train_tagger_on_shards(run, data, files, Tagger(**settings), sharding, [TrainingOutput()], workers)
 
 
 @dataclass(kw_only=True)
@@ -404,7 +405,9 @@ def parser(given: ParserOptions) -> None:
         from swvp.parsing.train_shards import train_parser_on_shards
 
         sharding = sharding_of(given, data, given.model, "parser")
-        train_parser_on_shards(run, data, Parser(**settings), sharding, [TrainingOutput()])
+        threads = 1 if given.batch_size > 1 else run.threads  # the threads of a batch are those of --jobs
+        with workers_of(given, threads) as workers:
+            train_parser_on_shards(run, data, Parser(**settings), sharding, [TrainingOutput()], workers)
 
 
 def run_of(given: TaggerOptions | ParserOptions) -> tuple[Run, list[str] | None]:
@@ -440,7 +443,11 @@ def files_of_corpus(given: TaggerOptions | ParserOptions) -> list[str]:
 
     if given.tune:
         raise InputError("--tune trains on one file: leave out --shards, or tune on a part of the data")
+    if given.load is not None and given.uses_cluster:
+        raise InputError("--load runs a file in this process only: leave out --cluster and --workers, or --load")
     data = files_of(given.train)
+    if given.uses_cluster:  # workers may run in another folder
+        data = [str(Path(file).absolute()) for file in data]
     for file in data:
         if given.model.exists() and Path(file).exists() and Path(file).samefile(given.model):
             raise InputError(f"--model and TRAIN are the same file, {file}")

@@ -202,6 +202,11 @@ class Cluster:
             self._slots, self._slots_at = max(1, sum(self._threads().values())), time.monotonic()
         return self._slots
 
+    @property
+    def addresses(self) -> list[str]:
+        """The addresses of the workers, in a fixed order."""
+        return sorted(self._threads())
+
     def _threads(self) -> dict[str, int]:
         try:
             return dict(self.client.nthreads())
@@ -227,7 +232,8 @@ class Cluster:
         function : callable
             A function of a module of swvp, or a `functools.partial` of one.
         items : iterable
-            Recipes: small objects that can be pickled.
+            Recipes: small objects that can be pickled. With an attribute `worker`, the address of one, this one runs
+            it if it can.
         in_order : bool
             Yield the results in the order of the items; else as they come.
         retries : int
@@ -300,8 +306,10 @@ class Cluster:
                 raise InputError("the worker processes ended and could not be started again: run the command again")
 
     def _submit(self, key: str, function: Callable[[Any], Any], item: Any) -> Any:
+        preferred: str | None = getattr(item, "worker", None)
+        place = {} if preferred is None else {"workers": [preferred], "allow_other_workers": True}
         try:
-            return self.client.submit(task.run, task.expected(), function, item, key=key, pure=False)
+            return self.client.submit(task.run, task.expected(), function, item, key=key, pure=False, **place)
         except (OSError, RuntimeError):
             raise self._gone() from None
 

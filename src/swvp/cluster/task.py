@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import socket
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -19,7 +20,18 @@ from swvp.compiled import fingerprint
 from swvp.errors import InputError
 from swvp.user_code import UserFile, load_again, loaded_files
 
-__all__ = ["Expected", "Outcome", "Stop", "expected", "identity", "kept", "run", "worker_name"]
+__all__ = [
+    "Expected",
+    "Outcome",
+    "Stop",
+    "address",
+    "expected",
+    "identity",
+    "kept",
+    "local_folder",
+    "run",
+    "worker_name",
+]
 
 Value = TypeVar("Value")
 
@@ -88,6 +100,30 @@ def worker_name() -> str:
         return f"{get_worker().address} ({here})"
     except (ImportError, ValueError):
         return here
+
+
+def address() -> str | None:
+    """The address of the worker that runs this task; None if there is no cluster."""
+    worker = this_worker()
+    return None if worker is None else str(worker.address)
+
+
+def local_folder() -> str | None:
+    """The folder of the worker that runs this task, on its own disk, which it removes when it ends."""
+    worker = this_worker()
+    return None if worker is None else str(worker.local_directory)
+
+
+def this_worker() -> Any:
+    """The worker of Dask that runs this task, or None."""
+    if "distributed" not in sys.modules:
+        return None
+    from distributed import get_worker
+
+    try:
+        return get_worker()
+    except ValueError:
+        return None
 
 
 class Stop:

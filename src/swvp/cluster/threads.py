@@ -39,6 +39,9 @@ class Workers(Protocol):
     @property
     def slots(self) -> int: ...
 
+    @property
+    def addresses(self) -> list[str]: ...
+
     def __enter__(self) -> Workers: ...
 
     def __exit__(self, *error: Any) -> None: ...
@@ -62,6 +65,7 @@ class Threads:
         if jobs < 1:
             raise InputError(f"jobs must be at least 1, not {jobs}")
         self.slots = jobs
+        self.addresses: list[str] = []
 
     def __enter__(self) -> Threads:
         return self

@@ -202,6 +202,7 @@ class BlockBuilding(NamedTuple):
     key: str
     label_key: str | None
     digest: str
+    worker: str | None
 
 
 def build_block(

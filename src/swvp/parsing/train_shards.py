@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp._version import __version__
+from swvp.cluster.threads import Threads, Workers
 from swvp.errors import InputError
 from swvp.io.treebank import Treebank, read_treebank
 from swvp.learning.perceptron import generator
@@ -38,13 +39,23 @@ from swvp.tagging.shards import empty_chain
 from swvp.training.mixing import Mixture, Sparse, packed, unpacked
 from swvp.training.observer import Observer
 from swvp.training.options import best_epoch_text, unseen_labels
-from swvp.training.parts import divide
-from swvp.training.rounds import Here, RoundTraining, Sharding, Workers, check_sharding, shard_notes
+from swvp.training.parts import Part, divide, part_name
+from swvp.training.rounds import RoundTraining, Sharding, check_sharding, shard_notes
 from swvp.training.session import Run
 from swvp.training.shard_epoch import Shard
 from swvp.training.shard_store import digest_of
 
 __all__ = ["check_parser", "train_parser_on_shards"]
+
+
+def name_of(building: BlockBuilding) -> str:
+    """A block as messages name it."""
+    return part_name(building.part)
+
+
+def shard_name(work: tuple[Shard, tuple[Part, ...]]) -> str:
+    """A shard of the pruner as messages name it."""
+    return part_name(work[1][0])
 
 
 class TreebankBlocks:
@@ -70,7 +81,7 @@ def train_parser_on_shards(
 
     Returns the trainings of its stages, whose bytes and seconds benchmarks read.
     """
-    workers = Here() if workers is None else workers
+    workers = Threads() if workers is None else workers
     parser.check()
     run.check(patience=parser.patience)
     check_sharding(sharding, dev=run.dev is not None)
@@ -130,11 +141,11 @@ def check_parser(parser: Parser) -> None:
 class Preparation:
     """The first rounds: what all blocks count, merged in the order of the blocks into the parser."""
 
-    def __init__(self, parser: Parser, sharding: Sharding, parts: Sequence[Any], encoding: str, workers: Workers):
+    def __init__(self, parser: Parser, sharding: Sharding, parts: Sequence[Part], encoding: str, workers: Workers):
         self.parser, self.sharding, self.parts, self.workers = parser, sharding, parts, workers
         self.reading = reading_of(encoding)
         count = functools.partial(count_block, self.reading)
-        self.blocks: list[BlockTrees] = [counts for _, counts in workers.map(count, parts)]
+        self.blocks: list[BlockTrees] = [counts for _, counts in workers.map(count, parts, name=part_name)]
         self.tokens = sum(block.tokens for block in self.blocks)
         summed = self.blocks[0]._replace(
             number_of_sentences=sum(block.number_of_sentences for block in self.blocks),
@@ -170,7 +181,7 @@ class Preparation:
                 arrays |= {f"{name} places": places, f"{name} values": old[name][places]}
             means = {name: Mixture(array) for name, array in old.items()}
             task = functools.partial(fit_pruner, self.reading, light, PrunerStart(epoch, packed(arrays)))
-            for _, end in self.workers.map(task, work):
+            for _, end in self.workers.map(task, work, name=shard_name):
                 changed = unpacked(end)
                 for name, mean in means.items():
                     mean.add(1.0, Sparse(changed[f"{name} places"], changed[f"{name} values"]))
@@ -257,17 +268,20 @@ class Preparation:
         task = functools.partial(
             build_block, self.reading, parser.model_, parser._kind(), self.labeller, self.sharding.folder
         )
-        numbers = (k for shard in shards for k in range(shard.number * blocks, (shard.number + 1) * blocks))
+        numbers = (
+            (k, shard.worker) for shard in shards for k in range(shard.number * blocks, (shard.number + 1) * blocks)
+        )
         items = (
             BlockBuilding(
                 self.parts[k],
                 self.keys[k],
                 None if self.labeller is None else self.label_keys[k],
                 self.blocks[k].digest,
+                worker,
             )
-            for k in numbers
+            for k, worker in numbers
         )
-        for _ in self.workers.map(task, items):
+        for _ in self.workers.map(task, items, name=name_of):
             pass
 
 

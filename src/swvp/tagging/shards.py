@@ -162,6 +162,7 @@ class Building(NamedTuple):
     numbers: Ints
     strings: list[Ints]
     radix: Ints
+    worker: str | None
 
 
 def build_block(

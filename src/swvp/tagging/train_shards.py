@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp._version import __version__
+from swvp.cluster.threads import Threads, Workers
 from swvp.errors import InputError
 from swvp.features.templates import PRESETS, parse_templates
 from swvp.learning.perceptron import generator
@@ -33,13 +34,18 @@ from swvp.tagging.tagger import Tagger
 from swvp.tagging.train import TaggerFiles, check_features, check_options, choice_note
 from swvp.training.observer import Observer
 from swvp.training.options import best_epoch_text, lines_of, unseen_labels
-from swvp.training.parts import Part, Reading, divide
-from swvp.training.rounds import Here, RoundTraining, Sharding, Workers, check_sharding, shard_notes
+from swvp.training.parts import Part, Reading, divide, part_name
+from swvp.training.rounds import RoundTraining, Sharding, check_sharding, shard_notes
 from swvp.training.session import Run
 from swvp.training.shard_epoch import Shard
 from swvp.training.shard_store import digest_of
 
 __all__ = ["ShardedData", "check_tagger", "train_tagger_on_shards"]
+
+
+def name_of(building: Building) -> str:
+    """A block as messages name it."""
+    return part_name(building.part)
 
 
 class ShardedData:
@@ -65,7 +71,7 @@ def train_tagger_on_shards(
 
     Returns the training, whose bytes and seconds benchmarks read.
     """
-    workers = Here() if workers is None else workers
+    workers = Threads() if workers is None else workers
     check_options(run, files, tagger)
     check_sharding(sharding, dev=run.dev is not None)
     check_tagger(tagger, files)
@@ -124,7 +130,7 @@ class Preparation:
             )
         tags = templates.encoder().learns_tags
         count = functools.partial(count_block, reading, tags)
-        self.blocks: list[BlockCounts] = [counts for _, counts in workers.map(count, parts)]
+        self.blocks: list[BlockCounts] = [counts for _, counts in workers.map(count, parts, name=part_name)]
         self.digests = [block.digest for block in self.blocks]
         self.tokens = sum(block.tokens for block in self.blocks)
         lexicons = {column: chosen_tags([block.tags[column] for block in self.blocks]) for column in tags}
@@ -140,7 +146,7 @@ class Preparation:
         """Number the attributes of all blocks; give the tagger its encoder."""
         tagger = self.tagger
         task = functools.partial(number_block, self.reading, self.templates, tagger.minimum_count)
-        numbered = [keys for _, keys in self.workers.map(task, self.parts)]
+        numbered = [keys for _, keys in self.workers.map(task, self.parts, name=part_name)]
         vocabularies, self.strings = merge_vocabularies(numbered)
         encoder = self.templates.encoder()
         encoder.restore(vocabularies, np.zeros(0, np.int64), self.templates.lexicons)
@@ -192,10 +198,10 @@ class Preparation:
         """Build the blocks of these shards."""
         place = {key: number for number, key in enumerate(self.keys)}
         task = functools.partial(build_block, self.reading, self.templates, self.tagger.classes_, self.folder)
-        blocks = (place[key] for shard in shards for key in shard.keys)
+        blocks = ((place[key], shard.worker) for shard in shards for key in shard.keys)
         items = (
-            Building(self.parts[k], self.keys[k], self.digests[k], self.numbers[k], self.strings[k], self.radix)
-            for k in blocks
+            Building(self.parts[k], self.keys[k], self.digests[k], self.numbers[k], self.strings[k], self.radix, worker)
+            for k, worker in blocks
         )
-        for _ in self.workers.map(task, items):
+        for _ in self.workers.map(task, items, name=name_of):
             pass

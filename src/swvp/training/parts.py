@@ -31,6 +31,7 @@ __all__ = [
     "files_of",
     "joined_columns",
     "joined_offsets",
+    "part_name",
     "size_of",
 ]
 
@@ -52,6 +53,12 @@ class Piece(NamedTuple):
 
 
 Part = tuple[Piece, ...]
+
+
+def part_name(part: Part) -> str:
+    """A part as messages name it."""
+    first = part[0]
+    return f"{first.path}{f' from byte {first.begin:,}' if first.begin else ''}{' …' if len(part) > 1 else ''}"
 
 
 def files_of(data: Sequence[str]) -> list[str]:

@@ -7,14 +7,16 @@ tasks: threads of this process, one after the other, or the workers of a cluster
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 
+from swvp.cluster.threads import Workers
 from swvp.errors import InputError, unknown_name
 from swvp.io.model_files import sparse
 from swvp.learning.epoch import COUNTS, Epoch
@@ -37,7 +39,7 @@ from swvp.training.shard_store import ShardStore
 from swvp.training.training import SUMS, Training, Watch, Weights, ignore, weight_names
 from swvp.types import Floats
 
-__all__ = ["KEPT", "Here", "RoundTraining", "Sharding", "Workers", "check_sharding", "shard_notes"]
+__all__ = ["KEPT", "RoundTraining", "Sharding", "check_sharding", "shard_notes"]
 
 KEPT = ("mixed", "average", "late", "dev")
 """Which weights are kept: those of the last mixing, the mean of all rounds, that of the late ones, or the best of the
@@ -47,24 +49,6 @@ FEW_SHARDS = 8
 
 BUILDS = 20
 """How often a round builds what its workers have not got."""
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-
-
-class Workers(Protocol):
-    """What runs the tasks of shards and yields the number of each with its result, in order."""
-
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[tuple[int, Result]]: ...
-
-
-class Here:
-    """Runs tasks in this process, one after the other."""
-
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[tuple[int, Result]]:
-        """Yield the number of each item and the function's result for it."""
-        for number, item in enumerate(items):
-            yield number, function(item)
 
 
 @dataclass(frozen=True)
@@ -116,8 +100,9 @@ class Sharding:
         ]
 
     def remove_store(self) -> None:
-        """Remove the arrays of shards from the disk of this machine."""
-        ShardStore(self.folder).remove()
+        """Remove the arrays of shards from the disk of this machine; workers of a cluster remove their own."""
+        if self.folder is not None:
+            ShardStore(self.folder).remove()
 
     def options(self) -> dict[str, Any]:
         """What decides the weights, for checkpoints."""
@@ -160,6 +145,7 @@ class RoundTraining(Training):
         super().__init__(*args, examples=sum(shard.examples for shard in shards), **settings)
         self.sharding, self.shards, self.learner = sharding, shards, learner
         self.workers, self.build, self.tokens = workers, build, tokens
+        self.places: list[str | None] = [None] * len(shards)  # the workers that have the arrays of the shards
         self.keep = sharding.keeps(dev=self.dev is not None) if self.average else "mixed"
         self.grid = grid_for(self.rule)
         self.early: dict[str, Floats] = {}  # Σ (t^p - (t-1)^p) w_t at the last two rounds that are powers of 2
@@ -260,20 +246,31 @@ class RoundTraining(Training):
         waiting = list(range(len(self.shards)))
         turn = 0
         for _ in range(BUILDS):
+            placed = self._placed(waiting)
             missing = []
-            for number, end in self.workers.map(task, [self.shards[number] for number in waiting]):
+            for number, end in self.workers.map(task, placed, name=name_of):
+                shard = waiting[number]
                 if end is None:
-                    missing.append(waiting[number])
+                    missing.append(number)
                 else:
-                    early[waiting[number]] = end
+                    self.places[shard] = end.worker
+                    early[shard] = end
                 while turn in early:
                     yield early.pop(turn)
                     turn += 1
             if not missing:
                 return
-            waiting = missing
-            self.build([self.shards[number] for number in missing])
+            self.build([placed[number] for number in missing])
+            waiting = [waiting[number] for number in missing]
         raise InputError("the arrays of shards vanish as soon as they are built: is the disk of a worker full?")
+
+    def _placed(self, numbers: Sequence[int]) -> list[Shard]:
+        """These shards, each with the worker that has its arrays, or with one that will have them."""
+        addresses = self.workers.addresses
+        for number in numbers if addresses else ():
+            if self.places[number] not in addresses:
+                self.places[number] = addresses[number % len(addresses)]
+        return [dataclasses.replace(self.shards[number], worker=self.places[number]) for number in numbers]
 
     # ------------------------------------------------------------ the weights that are kept
 
@@ -323,6 +320,11 @@ class RoundTraining(Training):
     def result(self) -> Weights:
         """The weights of the best round, or those of the last one."""
         return self.weights() if self.best is None else self.best
+
+
+def name_of(shard: Shard) -> str:
+    """A shard as messages name it."""
+    return f"shard {shard.number + 1} of {shard.shards}"
 
 
 def shard_notes(sharding: Sharding, sizes: Sequence[int], tokens: int, files: int) -> list[str]:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from swvp.cluster import task
 from swvp.learning.epoch import COUNTS
 from swvp.learning.perceptron import State, new_state, run_epochs
 from swvp.learning.rule import UpdateRule
@@ -53,7 +54,10 @@ class ShardLearner(Protocol):
 
 @dataclass(frozen=True)
 class Shard:
-    """The recipe of a shard: the keys of its blocks, and how many examples each of them has."""
+    """The recipe of a shard: the keys of its blocks, and how many examples each of them has.
+
+    `worker` is the address of the worker of a cluster that should train it, because it has the arrays.
+    """
 
     number: int
     shards: int
@@ -61,6 +65,7 @@ class Shard:
     sizes: tuple[int, ...]
     seed: int
     folder: str | None
+    worker: str | None = None
 
     @property
     def examples(self) -> int:
@@ -86,12 +91,13 @@ class Start(NamedTuple):
 
 
 class End(NamedTuple):
-    """What a shard has changed: new values at places, averaging sums there, its counts, and seconds of work."""
+    """What a shard has changed: new values at places, averaging sums there; its counts, seconds, and worker."""
 
     arrays: Packed
     largest: float
     counts: dict[str, int]
     seconds: float
+    worker: str | None = None
 
 
 def shard_generator(seed: int, shards: int, number: int) -> np.random.Generator:
@@ -153,7 +159,9 @@ def run_shard(learner: ShardLearner, start: Start, shard: Shard) -> End | None:
             for name in COUNTS:
                 counts[name] += getattr(epoch, name)
     assert state is not None
-    return End(changes(model, state, given), float(state.largest[0]), counts, time.perf_counter() - began)
+    return End(
+        changes(model, state, given), float(state.largest[0]), counts, time.perf_counter() - began, task.address()
+    )
 
 
 def blocks_of(learner: ShardLearner, shard: Shard, round: int) -> Iterator[tuple[Any, Ints]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import tempfile
 import threading
 import zlib
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from swvp.cluster import task
 from swvp.errors import InputError
 from swvp.io.container import DTYPES, HEAD, DamagedError, check_sizes, padding, parse_manifest, size_of, write_container
 
@@ -33,10 +33,13 @@ lock = threading.Lock()
 
 
 class ShardStore:
-    """A folder with the arrays of shards; by default one of this machine for temporary files."""
+    """A folder with the arrays of shards; by default one of the worker that runs the task, on its own disk."""
 
     def __init__(self, folder: str | None = None):
-        self.folder = Path(tempfile.gettempdir(), "swvp-shards") if folder is None else Path(folder)
+        folder = task.local_folder() if folder is None else folder
+        if folder is None:
+            raise InputError("the arrays of shards need a folder")
+        self.folder = Path(folder)
 
     def path(self, key: str) -> Path:
         return self.folder / f"{key}.shard"
