@@ -102,6 +102,7 @@ class Cluster:
         self.address, self.workers, self.tell = address, workers, tell
         self.client: Any = None
         self._local: Any = None
+        self._alone_since = 0.0  # when the last worker went, by the clock; 0 while there are any
         self._slots, self._slots_at = 1, 0.0
         self._log_level = logging.WARNING
 
@@ -259,10 +260,11 @@ class Cluster:
         done: queue.SimpleQueue[str] = queue.SimpleQueue()
         prefix = f"swvp-{getattr(function, '__name__', 'task')}-{uuid.uuid4().hex[:12]}"
 
-        def submit(number: int, item: Item, tries: int) -> None:
-            key = f"{prefix}-{number}-{tries}"
-            future = self._submit(key, function, item)
-            tasks[key] = _Submitted(number, item, tries, future)
+        def submit(number: int, item: Item, tries: int, *, anywhere: bool = False) -> None:
+            key = f"{prefix}-{number}-{tries}{'-anywhere' * anywhere}"
+            preferred = None if anywhere else getattr(item, "worker", None)
+            future = self._submit(key, function, item, preferred)
+            tasks[key] = _Submitted(number, item, tries, future, preferred)
             future.add_done_callback(lambda _, key=key: done.put(key))
 
         try:
@@ -272,7 +274,13 @@ class Cluster:
                     submit(number, item, 0)
                 if not tasks:
                     return
-                submitted = tasks.pop(self._wait_for(done))
+                submitted = tasks.pop(self._wait_for(done) or "", None)
+                if submitted is None:  # nothing is done, or only what was taken away from a worker that is gone
+                    for key in self._without_worker(tasks):
+                        lost = tasks.pop(key)
+                        lost.future.cancel(force=True)
+                        submit(lost.number, lost.item, lost.tries, anywhere=True)
+                    continue
                 outcome = self._outcome(submitted, retries, name)
                 if outcome is None:
                     submit(submitted.number, submitted.item, submitted.tries + 1)
@@ -288,25 +296,33 @@ class Cluster:
                 with contextlib.suppress(Exception):  # the scheduler may be gone
                     self.client.cancel([submitted.future for submitted in tasks.values()], force=True)
 
-    def _wait_for(self, done: queue.SimpleQueue[str]) -> str:
-        """Return the key of the next finished task; raise InputError if the scheduler is gone."""
-        without_workers = 0.0  # since when, by the clock
-        while True:
-            try:
-                return done.get(timeout=POLL_SECONDS)
-            except queue.Empty:
-                if self.client.status != "running":
-                    raise self._gone() from None
-            if self._threads():
-                without_workers = 0.0
-            elif not without_workers:
-                without_workers = time.monotonic()
-                self.tell("no worker is left: waiting for new ones")
-            elif self._local is not None and time.monotonic() - without_workers > LOCAL_SECONDS:
-                raise InputError("the worker processes ended and could not be started again: run the command again")
+    def _wait_for(self, done: queue.SimpleQueue[str]) -> str | None:
+        """Return the key of the next finished task, or None after a while.
 
-    def _submit(self, key: str, function: Callable[[Any], Any], item: Any) -> Any:
-        preferred: str | None = getattr(item, "worker", None)
+        Raises InputError if the scheduler is gone, or if local workers ended and did not come back.
+        """
+        try:
+            return done.get(timeout=POLL_SECONDS)
+        except queue.Empty:
+            if self.client.status != "running":
+                raise self._gone() from None
+        if self._threads():
+            self._alone_since = 0.0
+        elif not self._alone_since:
+            self._alone_since = time.monotonic()
+            self.tell("no worker is left: waiting for new ones")
+        elif self._local is not None and time.monotonic() - self._alone_since > LOCAL_SECONDS:
+            raise InputError("the worker processes ended and could not be started again: run the command again")
+        return None
+
+    def _without_worker(self, tasks: dict[str, _Submitted]) -> list[str]:
+        """The keys of tasks that wait for a worker that is gone; if all workers were, Dask lets them wait for ever."""
+        if not any(submitted.preferred for submitted in tasks.values()):
+            return []
+        alive = self._threads()
+        return [key for key, submitted in tasks.items() if submitted.preferred and submitted.preferred not in alive]
+
+    def _submit(self, key: str, function: Callable[[Any], Any], item: Any, preferred: str | None) -> Any:
         place = {} if preferred is None else {"workers": [preferred], "allow_other_workers": True}
         try:
             return self.client.submit(task.run, task.expected(), function, item, key=key, pure=False, **place)
@@ -362,10 +378,10 @@ def wait_for_file(path: Path) -> None:
 
 
 class _Submitted:
-    """A task that was submitted: the number of its item, the item, how often it was given up before."""
+    """A task that was submitted: the number of its item, the item, how often it was given up before, its worker."""
 
-    def __init__(self, number: int, item: Any, tries: int, future: Any):
-        self.number, self.item, self.tries, self.future = number, item, tries, future
+    def __init__(self, number: int, item: Any, tries: int, future: Any, preferred: str | None):
+        self.number, self.item, self.tries, self.future, self.preferred = number, item, tries, future, preferred
 
 
 def other_version(worker: str, identity: str) -> InputError:

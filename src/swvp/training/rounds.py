@@ -156,8 +156,9 @@ class RoundTraining(Training):
         self.traffic: list[tuple[int, int]] = []
         """Of each round of this process, the bytes that go to a worker and those that come back from all of them."""
         self.seconds: list[list[float]] = []
-        """Of each round of this process, the seconds that each shard took."""
+        """Of each round of this process, the CPU seconds of each shard."""
         self.mixing_seconds: list[float] = []
+        """Of each round of this process, the CPU seconds of mixing."""
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -184,7 +185,7 @@ class RoundTraining(Training):
         counts = dict.fromkeys(COUNTS, 0)
         received, mixing, seconds, largest = 0, 0.0, [], start.largest
         for shard, end in zip(self.shards, self._ends(start), strict=True):
-            mixing -= time.perf_counter()
+            mixing -= time.thread_time()
             share = share_of(self.sharding.mixing, end.counts["mistakes"])
             arrays = unpacked(end.arrays)
             longer = (self.examples / shard.examples) ** self.average_power
@@ -203,10 +204,10 @@ class RoundTraining(Training):
                 counts[name] += end.counts[name]
             received += bytes_of(end.arrays)
             seconds.append(end.seconds)
-            mixing += time.perf_counter()
+            mixing += time.thread_time()
             if self.on_shard is not None:
                 self.on_shard(len(seconds), len(self.shards))
-        mixing -= time.perf_counter()
+        mixing -= time.thread_time()
         for name in names:
             weights[name].write(self.grid)
             sums[name].write()
@@ -216,7 +217,7 @@ class RoundTraining(Training):
         self.state.largest[0] = largest
         self.state.clock = number * self.examples
         self._keep_sums(number)
-        mixing += time.perf_counter()
+        mixing += time.thread_time()
         self.traffic.append((bytes_of(start.arrays), received))
         self.seconds.append(seconds)
         self.mixing_seconds.append(mixing)

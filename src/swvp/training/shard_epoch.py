@@ -91,7 +91,7 @@ class Start(NamedTuple):
 
 
 class End(NamedTuple):
-    """What a shard has changed: new values at places, averaging sums there; its counts, seconds, and worker."""
+    """What a shard has changed: new values at places, averaging sums there; its counts, seconds of CPU, and worker."""
 
     arrays: Packed
     largest: float
@@ -128,7 +128,7 @@ class Given:
 
 def run_shard(learner: ShardLearner, start: Start, shard: Shard) -> End | None:
     """Train one epoch on a shard; None if its arrays are not on the disk of this machine."""
-    began = time.perf_counter()
+    began = time.thread_time()
     if shard.missing:
         return None
     given = unpacked(start.arrays)
@@ -160,7 +160,7 @@ def run_shard(learner: ShardLearner, start: Start, shard: Shard) -> End | None:
                 counts[name] += getattr(epoch, name)
     assert state is not None
     return End(
-        changes(model, state, given), float(state.largest[0]), counts, time.perf_counter() - began, task.address()
+        changes(model, state, given), float(state.largest[0]), counts, time.thread_time() - began, task.address()
     )
 
 
