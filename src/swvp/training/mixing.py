@@ -73,28 +73,37 @@ class Mixture:
 
     def __init__(self, old: NDArray[Any], *, changed: bool = False):
         self.old = old.reshape(-1)
-        self.sum: Floats = np.zeros(len(self.old))
-        self.shares: Floats = np.zeros(len(self.old) if changed else 1)
+        self.sum: Floats = np.zeros(0)
+        self.shares: Floats = np.zeros(0)
         self.changed = changed
-        self.only: Sparse | None = None
-        self.shards = 0
+        self.first: tuple[float, Sparse] | None = None
+        """The only shard so far: its values need no sums, nor memory for them."""
 
     def add(self, share: float, new: Sparse) -> None:
         """Add a shard with its share. Call it in the order of the shards."""
+        if self.first is None and not len(self.shares):
+            self.first = share, new
+            return
+        if self.first is not None:
+            first, self.first = self.first, None
+            self._add_difference(*first)
+        self._add_difference(share, new)
+
+    def _add_difference(self, share: float, new: Sparse) -> None:
         self.add_to(share, Sparse(new.places, new.values - self.old[new.places]))
-        self.only = new if self.shards == 1 else None
 
     def add_to(self, share: float, new: Sparse, factor: float = 1.0) -> None:
         """Add a shard whose values are not new ones but what it adds to the old ones, to be multiplied by `factor`."""
-        self.only = None
-        self.shards += 1
+        if not len(self.shares):
+            self.sum, self.shares = np.zeros(len(self.old)), np.zeros(len(self.old) if self.changed else 1)
         self.sum[new.places] += share * (factor * new.values)
         self.shares[new.places if self.changed else 0] += share
 
     def write(self, grid: float = 0.0) -> None:
         """Overwrite `old` with the mean, in multiples of the grid if there is one."""
-        if self.only is not None:  # the values of a single shard, without rounding
-            self.old[self.only.places] = self.only.values
+        if self.first is not None:  # the values of a single shard, without rounding
+            _, only = self.first
+            self.old[only.places] = only.values
             return
         places = np.flatnonzero(self.sum)
         mean = self.old[places] + self.sum[places] / (self.shares[places] if self.changed else self.shares[0])
