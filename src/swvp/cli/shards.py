@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from swvp.cli.options import ClusterOptions
-from swvp.cli.terminal import new_console
+from swvp.cli.terminal import print_message
 from swvp.cluster.threads import Threads, Workers
 from swvp.errors import InputError
 
@@ -71,10 +71,10 @@ class ShardOptions(ClusterOptions):
 
     def uses_shards(self, data: Sequence[str]) -> bool:
         """Whether the data are trained on in shards: as asked for, or because they are not a single file."""
-        if self.uses_cluster and self.shards is None:
-            raise InputError("--cluster and --workers need --shards S: S decides the model, whatever trains it")
         asked = self.shards is not None or self.memory is not None
         several = len(data) > 1 or (data[0] != "-" and not Path(data[0]).is_file() and is_folder_or_glob(data[0]))
+        if several and self.uses_cluster and self.shards is None:
+            raise InputError("--cluster and --workers need --shards S: S decides the model, whatever trains it")
         if not (asked or several) and (self.mixing != "uniform" or self.keep is not None):
             raise InputError("--mixing and --keep are for --shards")
         return asked or several
@@ -117,5 +117,4 @@ def workers_of(given: ShardOptions, threads: int) -> Workers:
     """The cluster that the options name, to be opened; without one, threads, or one if memory is short."""
     if not given.uses_cluster:
         return Threads(1 if given.memory is not None else threads)
-    console = new_console(stderr=True)
-    return given.open(lambda text: console.print(text, soft_wrap=True))
+    return given.new_cluster(print_message)

@@ -459,7 +459,7 @@ def cluster_of(given: CourseOptions) -> Cluster | None:
     if not given.uses_cluster:
         return None
     if not given.tune:
-        raise InputError("--cluster and --workers are for --tune")
+        raise InputError("--cluster and --workers are for --shards S, where S decides the model, and for --tune")
     return given.new_cluster(print_message)
 
 
