@@ -65,7 +65,7 @@ class ShardOptions(ClusterOptions):
         of_shards(
             help="Weights of a round to keep: mixed, average (of all rounds), late (of the later half), or dev: the "
             "best on --dev.",
-            show_default="average; from 8 shards on dev, or late without --dev",
+            show_default="dev; without --dev or shards average, from 8 shards on late",
         ),
     ] = None
 

@@ -64,8 +64,8 @@ class Sharding:
     mixing : str
         "uniform", or "mistakes": shares in proportion to the mistakes of a shard in the round.
     keep : str, optional
-        Which weights are kept, one of `KEPT`. By default the average with few shards; from 8 shards on the best on the
-        dev set or, without one, the average of the late rounds.
+        Which weights are kept, one of `KEPT`. By default the best on the dev set; without one the average or, from 8
+        shards on, that of the late rounds.
     folder : str, optional
         Where the arrays of shards are stored; by default a folder for temporary files.
     """
@@ -85,9 +85,9 @@ class Sharding:
         """Which weights are kept."""
         if self.keep is not None:
             return self.keep
-        if self.shards < FEW_SHARDS:
-            return "average"
-        return "dev" if dev else "late"
+        if dev and self.shards > 1:
+            return "dev"
+        return "average" if self.shards < FEW_SHARDS else "late"
 
     def recipes(self, keys: Sequence[str], sizes: Sequence[int], seed: Any) -> list[Shard]:
         """The shards of blocks with these keys and numbers of examples, in their order."""
