@@ -1,6 +1,7 @@
 """Pipelines in spaCy: documents as Docs, and the component that spaCy finds by its entry point."""
 
 from importlib.metadata import entry_points
+from typing import ClassVar
 
 import pytest
 
@@ -91,6 +92,8 @@ def test_words_that_are_no_pieces_of_their_token_are_separated_by_blanks(garden)
 
 
 class Expansions:
+    feats: ClassVar = {}
+
     def expand_all(self, forms, sentence_offsets):
         return [{"saw": ("sa", "w"), "dogs": ("two", "dog", "s")}.get(form) for form in forms]
 

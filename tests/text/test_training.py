@@ -150,6 +150,7 @@ def test_real_stages_give_the_same_file_for_any_number_of_threads(garden, tmp_pa
 def test_stages_take_their_own_options(garden):
     pipeline = Pipeline.train(
         TRAIN,
+        order=1,
         folds=1,
         tokens={"epochs": 1},
         tags={"epochs": 2},
