@@ -21,9 +21,9 @@ from swvp.training.options import TrainingOptions
 
 __all__ = ["TaggerOptions"]
 
-DEFAULT_RULE, SWVP_RULE = "softmax", "a-wm:segments:sqrt"
-"""The default rule, chosen on dev sets of chunking, named entities and tags; and that of a beam, of second order, and
-of users who give parts of a rule."""
+DEFAULT_RULE, SECOND_ORDER_RULE, SWVP_RULE = "softmax", "csp:ada", "a-wm:segments:sqrt"
+"""The default rules of first and second order, chosen on dev sets of chunking, named entities and tags; and that of a
+beam, and of users who give parts of a rule."""
 SOFTMAX_MARGIN, ADAPTIVE_MARGIN = 5.0, 8.0
 """The default margins of the rule `softmax` and of other rules with the step `ada`, chosen on dev sets."""
 MOST_HASHED = 2**32 - 1
@@ -134,9 +134,10 @@ class TaggerOptions(TrainingOptions):
             )
 
     def _default_rule(self) -> str:
-        plain = self.decoder == "viterbi" and self.order == 1
         parts = (self.substructures, self.gamma, self.approach, self.step)
-        return DEFAULT_RULE if plain and all(part is None for part in parts) else SWVP_RULE
+        if self.decoder != "viterbi" or any(part is not None for part in parts):
+            return SWVP_RULE
+        return DEFAULT_RULE if self.order == 1 else SECOND_ORDER_RULE
 
     def _for_rule(self, problem: Any, rule: UpdateRule) -> tuple[Any, float]:
         """The problem with the margin of a rule, and the rule's power of averaging."""
