@@ -34,20 +34,28 @@ class ServeOptions:
     """The options of the command."""
 
     models: Annotated[list[str], typer.Argument(metavar="MODEL...", help="Model files; the first is the default.")]
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0: any that is free.")] = 8000
+    port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0: any that is free.")] = 8000
     host: Annotated[
-        str, typer.Option(help="Address to listen on; 0.0.0.0: all of this machine, for others to reach.")
+        str,
+        typer.Option(
+            metavar="ADDRESS", help="Address to listen on; 0.0.0.0: all of this machine, for others to reach."
+        ),
     ] = "127.0.0.1"
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=1, help="Number of threads.", show_default="one for each core, at most 8"),
+        typer.Option(
+            "--jobs", "-j", metavar="N", min=1, help="Number of threads.", show_default="one for each core, at most 8"
+        ),
     ] = None
     waiting: Annotated[
-        int, typer.Option(min=0, help="How many requests may wait for a thread; others are told to try again.")
+        int,
+        typer.Option(metavar="N", min=0, help="How many requests may wait for a thread; others are told to try again."),
     ] = 64
-    seconds: Annotated[float, typer.Option(min=0.1, help="Time for one request.")] = 30.0
-    max_request: Annotated[int, typer.Option(min=1, help="Largest body of a request, in bytes.")] = 4 * 2**20
-    max_words: Annotated[int, typer.Option(min=1, help="Largest number of words of a sentence.")] = 1000
+    seconds: Annotated[float, typer.Option(metavar="S", min=0.1, help="Seconds for one request.")] = 30.0
+    max_request: Annotated[int, typer.Option(metavar="BYTES", min=1, help="Largest body of a request, in bytes.")] = (
+        4 * 2**20
+    )
+    max_words: Annotated[int, typer.Option(metavar="N", min=1, help="Largest number of words of a sentence.")] = 1000
     token_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Clients must send the token in this file.")
     ] = None
