@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import signal
 import sys
 import warnings
 from typing import Annotated
@@ -17,6 +18,7 @@ import typer
 from swvp._version import __version__
 from swvp.cli import evaluate, experiment, explain_update, inspect, parse, predict, serve, train, train_pipeline, warmup
 from swvp.cli.compiling import watch_compiler
+from swvp.cli.interrupt import EXIT_CODE, Interrupted, interruptible
 from swvp.cli.options import Command, Group
 from swvp.cli.terminal import guard_streams, print_message
 from swvp.errors import InputError
@@ -80,10 +82,14 @@ def main() -> None:
     warnings.showwarning = show_warning  # type: ignore[assignment]
     try:
         try:
-            with watch_compiler():
+            with interruptible(), watch_compiler():
                 app()
         finally:
             sys.stdout.flush()
+    except Interrupted:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # another Ctrl-C would disturb the end of the process
+        print_message("swvp: stopped")
+        sys.exit(EXIT_CODE)
     except InputError as error:
         print_message(f"swvp: {error}")
         sys.exit(2)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from swvp.cli.interrupt import interruptible
 from swvp.errors import InputError
 from swvp.io.files import MAX_BYTES, set_max_bytes
 from swvp.user_code import load_python
@@ -229,6 +230,14 @@ class Group(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         return sorted(super().list_commands(ctx), key=lambda name: name != "train")
+
+    def make_context(self, *args: Any, **options: Any) -> Any:
+        with interruptible():
+            return super().make_context(*args, **options)
+
+    def invoke(self, ctx: Any) -> Any:
+        with interruptible():
+            return super().invoke(ctx)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         convert_plain_values(self.get_params(ctx))
