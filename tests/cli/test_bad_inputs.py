@@ -42,7 +42,7 @@ def test_a_bad_input_is_refused_with_one_line(command, models, case):
         Path(name).write_text(text)
     for name, digits in case.get("bytes", {}).items():
         Path(name).write_bytes(bytes.fromhex(digits))
-    before = sorted(os.listdir())
+    before = contents()
     code, out, err = command(*("m" * int(part[2:]) if part.startswith("m*") else part for part in case["command"]))
     assert (code, out) == (2, b""), err
     last = err.splitlines()[-1]
@@ -51,4 +51,9 @@ def test_a_bad_input_is_refused_with_one_line(command, models, case):
     assert len(last) < 1010
     assert not STEERING.search(last)
     assert "Traceback" not in err
-    assert sorted(os.listdir()) == before
+    assert contents() == before
+
+
+def contents():
+    """What the files of the folder hold, by name."""
+    return {path.name: path.read_bytes() if path.is_file() else None for path in Path().iterdir()}

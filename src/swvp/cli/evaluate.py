@@ -111,6 +111,7 @@ def evaluate(given: EvaluateOptions) -> None:
     Raw text: tokens, sentences, tags, lemmas and trees as in CoNLL 2018.
     """
     from swvp.io.table import check_encoding
+    from swvp.training.outputs import check_separate
 
     files = [path for path in (given.gold, given.predicted, given.compare, given.train) if path is not None]
     if [str(path) for path in files].count("-") > 1:
@@ -119,6 +120,8 @@ def evaluate(given: EvaluateOptions) -> None:
         raise InputError(f"--confusion must be at least 0, not {given.confusion}")
     if given.samples < 1:
         raise InputError(f"samples must be at least 1, not {given.samples}")
+    inputs = {"GOLD": given.gold, "PREDICTED": given.predicted, "--compare": given.compare}
+    check_separate({"--json": given.json_file}, inputs | {"--train": given.train, "--load": given.load})
     check_encoding(given.encoding)
     if given.load is not None:
         load_python(given.load)

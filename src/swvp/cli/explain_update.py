@@ -81,7 +81,9 @@ class ExplainOptions:
 def explain_update(given: ExplainOptions) -> None:
     """Show one update of a training: mixed assignments, margins, γ, and the weights that changed."""
     from swvp.cli.terminal import new_console, write_json
+    from swvp.training.outputs import check_separate
 
+    check_separate({"--json": given.json, "--html": given.html}, {"FILE": given.file, "--load": given.load})
     if given.load is not None:
         load_python(given.load)
     if given.html is not None:

@@ -88,9 +88,13 @@ def parse(given: ParseOptions) -> None:
     from swvp.text.files import OUTPUTS, analyse_file
     from swvp.text.pipeline import Pipeline, missing_tags
     from swvp.training.options import available_cores
+    from swvp.training.outputs import check_separate
 
     if given.jobs is not None and given.jobs < 1:
         raise InputError(f"jobs must be at least 1, not {given.jobs}")
+    if given.output_dir is None:
+        inputs = {"MODEL": given.model, "FILES": given.files, "--lexicon": given.lexicon}
+        check_separate({"--output-file": given.output}, inputs)
     threads = min(available_cores(), MOST_JOBS) if given.jobs is None else given.jobs
     pipeline = Pipeline.load(given.model)
     if given.stages is not None:

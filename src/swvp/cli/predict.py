@@ -87,6 +87,7 @@ def predict(given: PredictOptions) -> None:
     from swvp.io.files import write_blocks
     from swvp.pipeline import load_models, predict_blocks
     from swvp.training.options import available_cores
+    from swvp.training.outputs import check_separate
 
     if given.jobs is not None and given.jobs < 1:
         raise InputError(f"jobs must be at least 1, not {given.jobs}")
@@ -107,6 +108,7 @@ def predict(given: PredictOptions) -> None:
         return
     if given.uses_cluster:
         raise InputError("--cluster and --workers need --output-dir, where the outputs go")
+    check_separate({"--output": given.output}, {"MODEL": models, "INPUT": files, "--load": given.load})
     loaded = load_models(models)
     if len(loaded) == 1:
         expect_kernels(f"predict {type(loaded[0]).__name__.lower()}{' --order 2' if loaded[0].order == 2 else ''}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -28,6 +28,7 @@ from swvp.cli.options import (
 )
 from swvp.cli.shards import ShardOptions, sharding_of, workers_of
 from swvp.cli.terminal import print_message
+from swvp.cli.without_effect import note_parser_options, note_tagger_options
 from swvp.errors import InputError
 
 if TYPE_CHECKING:
@@ -258,7 +259,7 @@ def tagger(given: TaggerOptions) -> None:
     expect_kernels("train tagger")
     if given.target is not None and given.column is not None:
         raise InputError("--column and --target exclude each other")
-    run, data = run_of(given)
+    run, data = run_of(given, {"--features": given.features, "--cluster-text": given.cluster_text})
     files = TaggerFiles(
         label=given.column if given.target is None else given.target,
         columns=names(given.column_names),
@@ -274,15 +275,18 @@ def tagger(given: TaggerOptions) -> None:
         "decoder": "beam" if given.beam else "viterbi",
         "width": given.beam or 8,
     }
+    tagger = Tagger(**settings)
+    rule = tagger.check()
+    note_tagger_options(given, rule, tagger._margin(rule), shards=data is not None)
     with exit_when_stopped():
         if data is None:
-            train_tagger(run, files, Tagger(**settings), [TrainingOutput()], workers=cluster_of(given))
+            train_tagger(run, files, tagger, [TrainingOutput()], workers=cluster_of(given))
             return
         from swvp.tagging.train_shards import train_tagger_on_shards
 
         sharding = sharding_of(given, data, given.model, "tagger")
         with workers_of(given, run.threads) as workers:
-            train_tagger_on_shards(run, data, files, Tagger(**settings), sharding, [TrainingOutput()], workers)
+            train_tagger_on_shards(run, data, files, tagger, sharding, [TrainingOutput()], workers)
 
 
 @dataclass(kw_only=True)
@@ -385,7 +389,7 @@ def parser(given: ParserOptions) -> None:
     from swvp.parsing.train import read_features, train_parser
 
     expect_kernels("train parser" if given.order == 1 else "train parser --order 2")
-    run, data = run_of(given)
+    run, data = run_of(given, {"--features": given.features})
     settings = settings_of(given, Parser) | {
         "features": None
         if given.features is None
@@ -394,11 +398,13 @@ def parser(given: ParserOptions) -> None:
         "hashed": None if given.exact else given.hashed,
         "margin": MARGIN if given.margin is None else given.margin,
     }
+    parser = Parser(**settings)
+    note_parser_options(given, parser.check(), shards=data is not None)
     with exit_when_stopped():
         if data is None:
             train_parser(
                 run,
-                Parser(**settings),
+                parser,
                 [TrainingOutput()],
                 default_margin=given.margin is None,
                 workers=cluster_of(given),
@@ -409,13 +415,14 @@ def parser(given: ParserOptions) -> None:
         sharding = sharding_of(given, data, given.model, "parser")
         threads = 1 if given.batch_size > 1 else run.threads  # the threads of a batch are those of --jobs
         with workers_of(given, threads) as workers:
-            train_parser_on_shards(run, data, Parser(**settings), sharding, [TrainingOutput()], workers)
+            train_parser_on_shards(run, data, parser, sharding, [TrainingOutput()], workers)
 
 
-def run_of(given: TaggerOptions | ParserOptions) -> tuple[Run, list[str] | None]:
+def run_of(given: TaggerOptions | ParserOptions, inputs: Mapping[str, str | None]) -> tuple[Run, list[str] | None]:
     """The files and the course of a training, and the files of a corpus that is trained on in shards.
 
-    The user's Python file has run before: it may register what the options name.
+    The user's Python file has run before: it may register what the options name. `inputs` are files that are read
+    besides the training file and the dev set.
     """
     from swvp.training.session import Run
 
@@ -435,6 +442,7 @@ def run_of(given: TaggerOptions | ParserOptions) -> tuple[Run, list[str] | None]
         betas=floats("betas", given.betas),
         jobs=given.jobs,
         user_code=None if given.load is None else load_python(given.load),
+        other_inputs={"--load": given.load, **inputs} | ({} if data is None else {"TRAIN": data}),
     )
     return run, data
 
@@ -450,9 +458,6 @@ def files_of_corpus(given: TaggerOptions | ParserOptions) -> list[str]:
     data = files_of(given.train)
     if given.uses_cluster:  # workers may run in another folder
         data = [str(Path(file).absolute()) for file in data]
-    for file in data:
-        if given.model.exists() and Path(file).exists() and Path(file).samefile(given.model):
-            raise InputError(f"--model and TRAIN are the same file, {file}")
     return data
 
 

@@ -166,6 +166,7 @@ def train_stages(
         checkpoint=checkpoint,
         fresh=given.fresh,
         jobs=given.jobs,
+        other_inputs={"a file of TRAIN": treebank_files(given.train), "--lexicon": options.get("lexicon")},
     )
     run.check(patience=None)
     with exit_when_stopped(), run.session([TrainingOutput()]) as session, stopped_between_epochs(session):
@@ -180,6 +181,13 @@ def train_stages(
             **options,
         )
         session.save(trained, given.model, f"stages {', '.join(trained.stages)}")
+
+
+def treebank_files(train: str) -> list[Path]:
+    """The files of a folder that is trained on; none for a file."""
+    from swvp.text.gold import files_of_folder
+
+    return [file for file in files_of_folder(Path(train)) if file is not None] if Path(train).is_dir() else []
 
 
 @contextmanager

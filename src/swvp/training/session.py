@@ -20,8 +20,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, Protocol, Self
@@ -33,6 +33,7 @@ from swvp.io.table import check_encoding
 from swvp.learning.rule import UpdateRule
 from swvp.training.observer import Observer, Start, TrainingLog, TuningStart
 from swvp.training.options import available_cores
+from swvp.training.outputs import check_log, check_separate, check_writable
 from swvp.training.training import (
     START_AGAIN,
     Data,
@@ -366,6 +367,8 @@ class Run:
         Threads for tuning; by default all cores.
     user_code : str, optional
         Digest of the user's Python file that was loaded.
+    other_inputs : mapping
+        Paths of further files that are read, by option; the model and the log must be other files.
     """
 
     train: str
@@ -380,6 +383,7 @@ class Run:
     betas: Sequence[float] | None = None
     jobs: int | None = None
     user_code: str | None = None
+    other_inputs: Mapping[str, str | Path | Sequence[Path] | None] = field(default_factory=dict)
 
     def for_workers(self) -> Run:
         """The run with whole paths of its files, for workers in other folders."""
@@ -441,9 +445,9 @@ class Run:
             raise InputError(f"cannot write {model}: a model needs a file of its own")
         if not os.access(model.parent, os.W_OK):
             raise InputError(f"cannot write {model}: no permission to write into {model.parent}")
-        for option, path in (("TRAIN", self.train), ("--dev", self.dev), ("--log", self.log)):
-            if path is not None and (Path(path) == model or (model.exists() and is_same_file(Path(path), model))):
-                raise InputError(f"--model and {option} are the same file, {path}")
+        check_writable(model)
+        inputs = {"TRAIN": self.train, "--dev": self.dev, **self.other_inputs}
+        check_separate({"--log": self.log, "--model": model}, inputs)
 
     def _check_other_files(self) -> None:
         """Raise InputError if files cannot be read or written, as far as that shows without opening them."""
@@ -451,10 +455,8 @@ class Run:
             if path is not None and path != "-" and not Path(path).exists():
                 raise InputError(f"cannot read {path}: {os.strerror(errno.ENOENT)}")
         log = self.log
-        if log is not None and not log.parent.is_dir():
-            raise cannot_write(log, OSError(errno.ENOENT, os.strerror(errno.ENOENT)))
-        if log is not None and log.is_dir():
-            raise cannot_write(log, OSError(errno.EISDIR, os.strerror(errno.EISDIR)))
+        if log is not None and not is_special(log):
+            check_log(log)
 
 
 def check_name(model: Path) -> None:
@@ -475,7 +477,3 @@ def check_name(model: Path) -> None:
             f"cannot write {model}: its name has {length} bytes; names of checkpoints are longer, so at most {most} "
             "are possible"
         )
-
-
-def is_same_file(a: Path, b: Path) -> bool:
-    return a.exists() and a.samefile(b)
