@@ -36,7 +36,7 @@ BLOCK = re.compile(
 )
 MARK = re.compile(r"<!-- (needs|before|not run): (.*) -->")
 SECONDS_AND_TIME_LEFT = re.compile(r"\s+\d+\.\d(\s+\d+:\d\d)?$")
-COMPILING = re.compile(r"^compiling, once")
+COMPILING = re.compile(r"^compiling \(only")
 
 
 class Block(NamedTuple):

@@ -76,7 +76,7 @@ def command(monkeypatch, capsysbinary, tmp_path):
             main()
         out, err = capsysbinary.readouterr()
         lines = err.decode().splitlines(keepends=True)
-        return stop.value.code or 0, out, "".join(line for line in lines if not line.startswith("compiling, once"))
+        return stop.value.code or 0, out, "".join(line for line in lines if not line.startswith("compiling (only"))
 
     return run
 

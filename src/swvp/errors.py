@@ -18,6 +18,7 @@ __all__ = [
     "MOST_WHOLE",
     "STEERING",
     "InputError",
+    "counted",
     "did_you_mean",
     "escaped",
     "is_power_of_two",
@@ -36,6 +37,15 @@ class InputError(ValueError):
         super().__init__(one_line(message))
 
 
+def counted(number: int, what: str) -> str:
+    """Return a number of things, whose plural ends in s.
+
+    >>> counted(1, "label"), counted(2000, "label")
+    ('1 label', '2,000 labels')
+    """
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> InputError:
     """Return an error for an unknown name that lists the known ones and suggests the nearest.
 
@@ -51,8 +61,9 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> InputError:
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
     """Return a suggestion, such as " (did you mean 'wm'?)"; an empty string if no known name is near."""
-    close = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.5)
-    return f" (did you mean '{close[0]}'?)" if close else ""
+    by_small_letters = {each.lower(): each for each in known}
+    close = difflib.get_close_matches(str(name).lower(), list(by_small_letters), n=1, cutoff=0.5)
+    return f" (did you mean '{by_small_letters[close[0]]}'?)" if close else ""
 
 
 # ---------------------------------------------------------------- escaping

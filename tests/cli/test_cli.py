@@ -59,6 +59,8 @@ def test_help_shows_the_commands_and_examples(swvp):
 
 COMMANDS = [
     ["train", "tagger"],
+    ["train", "parser"],
+    ["train", "pipeline"],
     ["predict"],
     ["evaluate"],
     ["inspect"],
@@ -75,6 +77,7 @@ def test_every_help_fits_into_60_columns_and_has_examples(swvp, monkeypatch, com
     code, out, err = swvp(*command, "--help")
     assert (code, err) == (0, "")
     assert max(map(len, out.splitlines())) <= 60
+    assert not re.search(r"\w…", out)  # no name and no value is cut
     assert f"swvp {' '.join(command)}" in out.split("Examples:")[1]
 
 
@@ -142,10 +145,10 @@ def test_a_gamma_of_ones_own_is_a_rule(swvp, tmp_path):
         (["--betas", "0"], "beta must be a number > 0, not 0.0"),
         (["--betas", "1,-2"], "beta must be a number > 0, not -2.0"),
         (["--betas", "1:2"], "--betas takes numbers between commas, or FIRST:LAST:STEP, not '1:2'"),
-        (["--sizes", "0,1,1"], "sizes must be three numbers of at least 1 (train,dev,test), not '0,1,1'"),
+        (["--sizes", "0,1,1"], "--sizes must be three numbers of at least 1 (train,dev,test), not '0,1,1'"),
         (["--datasets", "0"], "datasets and epochs must be at least 1"),
         (["--hmm", "each"], "unknown hmm 'each'"),
-        (["--jobs", "0"], "jobs must be at least 1, not 0"),
+        (["--jobs", "0"], "--jobs must be at least 1, not 0"),
         (["--load", "nowhere.py"], "cannot load nowhere.py: No such file or directory"),
         (["--output", "file/inside"], "cannot write file/inside: Not a directory"),
     ],

@@ -59,11 +59,22 @@ def test_long_tokens_and_long_sentences(fine):
     assert {len(line.split()) for line in lines} == {3}
 
 
-def test_no_attribute_left_is_no_reason_to_fail(fine):
+def test_a_model_without_attributes_is_refused(refused):
     Path("train.txt").write_text(COLUMNS)
-    fine(*TRAIN, "--min-count", "1000")
-    assert len(fine("predict", "model", "train.txt")[0].splitlines()) == 9
-    fine("inspect", "model")
+    assert refused(*TRAIN, "--min-count", "1000") == "no attribute occurs 1,000 times: choose a lower --min-count"
+    assert not Path("model").exists()
+
+
+def test_an_empty_label_column_is_refused(refused):
+    Path("train.conllu").write_text("1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n")
+    line = refused("train", "tagger", "train.conllu", "--target", "xpos", "-m", "model")
+    assert line == "train.conllu:1: all labels are _: the column xpos is empty"
+
+
+def test_a_file_without_empty_lines_gets_a_note(fine):
+    Path("train.txt").write_text("a A\nb B\n" * 100)
+    note = "note: one sentence of 200 tokens: is there an empty line after each sentence?"
+    assert note in fine(*TRAIN, "--epochs", "1")[1]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +113,7 @@ def test_input_and_output_that_cannot_be_used(fine, refused):
         (["empty"], "empty: no token in it"),
         (["train.txt", "-o", "no/out"], "cannot write no/out: No such file or directory"),
         (["train.txt", "-o", "folder"], "cannot write folder: Is a directory"),
-        (["train.txt", "--jobs", "0"], "jobs must be at least 1, not 0"),
+        (["train.txt", "--jobs", "0"], "--jobs must be at least 1, not 0"),
         (["train.txt", "--conllu"], "train.txt:1: 1 columns, 10 in CoNLL-U, between tabs (tabs and blanks mixed?)"),
     ]:
         assert refused("predict", "model", *arguments) == message

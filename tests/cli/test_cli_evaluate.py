@@ -251,7 +251,7 @@ def test_other_encodings_are_read(swvp, tmp_path):
         ),
         (["gold.txt", "predicted.txt", "--target", "upos", "--column", "1"], "", "exclude each other"),
         (["gold.txt", "predicted.txt", "--confusion", "-1"], "", "--confusion must be at least 0, not -1"),
-        (["gold.txt", "predicted.txt", "--compare", "gold.txt", "--samples", "0"], "", "samples must be at least 1"),
+        (["gold.txt", "predicted.txt", "--compare", "gold.txt", "--samples", "0"], "", "--samples must be at least 1"),
         (["gold.conllu"], "", "give two files: GOLD PREDICTED"),
         (["gold.txt", "--column", "1"], "", "give two files: GOLD PREDICTED"),
         (["gold.txt", "predicted.txt", "--json", "no/where"], "", "cannot write no/where"),

@@ -34,7 +34,5 @@ def test_tables_fit_into_60_columns(capsys):
 
 
 def test_what_has_no_update_is_one_line(refused):
-    assert refused("explain-update", NAMES, "--sentence", 999) == (
-        f"{NAMES}: no mistake in sentence 999 in 9 epochs with rule 'a-wm'; choose another one"
-    )
+    assert refused("explain-update", NAMES, "--sentence", 999) == f"--sentence 999: {NAMES} has 36 sentences"
     assert refused("explain-update", NAMES, "--rule", "softmax").startswith("rule 'softmax' cannot be traced: ")

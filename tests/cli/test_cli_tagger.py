@@ -147,7 +147,7 @@ def test_columns_can_be_named_and_left_out(trained, fine, refused):
     assert refused(*command, "word,lema").startswith("unknown column 'lema' (did you mean 'lemma'?)")
     assert refused(*command, "word,word") == "the column 'word' is named twice"
     line = refused(*command, "word,lemma", "--features", "chunk")
-    assert "the features 'chunk' need columns named word, pos, there are word, lemma" in line
+    assert "the preset chunk needs the columns word and pos; this file has word and lemma: choose" in line
 
 
 # ---------------------------------------------------------------- options
@@ -205,22 +205,22 @@ TRAIN = ["train", "tagger", "train.txt", "-m", "other"]
     [
         (["--features", "poss"], "features 'poss': neither a preset (pos, chunk, ner) nor a file of templates"),
         (["--rule", "a-wn"], "unknown gamma 'wn' (did you mean 'wm'?)"),
-        (["--beta", "0"], "beta must be a number > 0, not 0.0"),
-        (["--epochs", "0"], "epochs must be a whole number of at least 1, not 0"),
-        (["--hashed", "0"], "hashed must be a whole number of at least 1"),
-        (["--min-count", "0"], "minimum_count must be a whole number of at least 1"),
+        (["--beta", "0"], "--beta must be a number > 0, not 0.0"),
+        (["--epochs", "0"], "--epochs must be a whole number of at least 1, not 0"),
+        (["--hashed", "0"], "--hashed must be a whole number of at least 1"),
+        (["--min-count", "0"], "--min-count must be a whole number of at least 1"),
         (["--constraint", "bieos"], "unknown constraint 'bieos' (did you mean 'bioes'?)"),
-        (["--constraint", "bioes"], "train.txt:3: the constraint does not allow B-VP after I-NP"),
+        (["--constraint", "bioes"], "train.txt:3: the constraint bioes does not allow B-VP after I-NP"),
         (["--column", "3"], "train.txt: there is no column 3: it has 3, 0 to 2"),
-        (["--columns", "a,b,c"], "train.txt: 3 columns are named, besides the label it has 2"),
-        (["--columns", "a,b"], "all presets of features need a column named word, there are a, b;"),
+        (["--columns", "a,b,c"], "--columns names 3 columns, but train.txt has only 2 besides the label"),
+        (["--columns", "a,b"], "all presets need the column word; this file has a and b: choose"),
         (["--target", "upos"], "train.txt: --target upos is for CoNLL-U, known by its name (.conllu) or --conllu;"),
         (["--target", "upos", "--column", "1"], "--column and --target exclude each other"),
         (["--conllu", "--target", "upos"], "train.txt:1: 1 columns, 10 in CoNLL-U, between tabs (tabs and blanks"),
         (["--patience", "2"], "--patience needs --dev"),
         (["--tune"], "--tune needs --dev"),
         (["--rules", "csp"], "--rules and --betas are for --tune"),
-        (["--jobs", "0"], "jobs must be at least 1, not 0"),
+        (["--jobs", "0"], "--jobs must be at least 1, not 0"),
         (["--dev", "two"], "two: 2 columns, the training file has 3"),
         (["--dev", "dev.conllu"], "dev.conllu is CoNLL-U, the training file was a column file"),
         (["--dev", "nowhere"], "cannot read nowhere: No such file or directory"),
@@ -260,9 +260,9 @@ def test_conllu_needs_a_target(refused):
 def test_iob1_is_read_as_iob2_and_told_with_its_line(refused, fine):
     Path("train.txt").write_text("a B-X\n\nb O\nc I-X\n")
     _, err = fine(*TRAIN, "--constraint", "iob2")
-    assert "note: 1 labels begin a phrase with I-, read as B- for the constraint 'iob2' (the first: train.txt:4)" in err
+    assert "note: 1 label begins a phrase with I-, read as B- for the constraint 'iob2' (the first: train.txt:4)" in err
     assert refused(*TRAIN, "--constraint", "bioes") == (
-        "train.txt:4: the constraint does not allow I-X after O; leave it out, or change the label"
+        "train.txt:4: the constraint bioes does not allow I-X after O: leave out the constraint, or correct the label"
     )
 
 

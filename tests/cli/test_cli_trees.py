@@ -109,7 +109,7 @@ def test_labels_of_another_kind_are_told(files, fine):
 @pytest.mark.parametrize(
     ("arguments", "stdin", "message"),
     [
-        (["gold.conllu", "--trees"], "", "trees need two files: gold.conllu PREDICTED --trees"),
+        (["gold.conllu", "--trees"], "", "--trees needs a second file: swvp evaluate gold.conllu PREDICTED --trees"),
         (
             ["gold.conllu", "-", "--trees", "--target", "upos"],
             "",
@@ -160,7 +160,7 @@ def test_labels_of_another_kind_are_told(files, fine):
         (
             ["gold.conllu", "other.txt", "--trees", "--compare", "other.txt", "--samples", "0"],
             "",
-            "samples must be at least",
+            "--samples must be at least",
         ),
     ],
 )

@@ -22,7 +22,7 @@ def notes(err):
         (["--rule", "a-wm", "--l2", "2", "--fix", "early"], "--l2 (for rule crf), --fix (for --beam)"),
         (["--rule", "csp", "--cost", "B-NP=2"], "--cost (the margin is 0: give --margin)"),
         (["--no-average", "--average-power", "2"], "--average-power (--no-average)"),
-        (["--jobs", "2"], "--jobs (for --tune and --shards)"),
+        (["--jobs", "2"], "--jobs (for --tune, --shards)"),
         (
             ["--tune", "--dev", "train.txt", "--rules", "csp", "--rule", "a-wm", "--beta", "2"],
             "--rule (--tune tries --rules), --beta (--tune tries --betas)",

@@ -404,3 +404,9 @@ def test_a_fit_forgets_the_batches_before():
     again = parser().partial_fit(NEW, NEW_Y).fit(X, Y)
     np.testing.assert_array_equal(again.coef_, parser().fit(X, Y).coef_)
     assert again.best_epoch_ == len(again.history_) <= 4
+
+
+def test_one_sentence_without_its_list_is_refused():
+    parser = DependencyParser(epochs=1).fit([[("a", "DET"), ("dog", "NOUN")]], [[2, 0]])
+    with pytest.raises(InputError, match=r"X looks like one sentence, whose first token is .*: put it into a list"):
+        parser.predict([("a", "DET"), ("dog", "NOUN")])

@@ -206,9 +206,9 @@ def test_the_command_writes_its_files_and_prints_the_table(fine, bank, tmp_path)
     ("arguments", "message"),
     [
         (["nowhere"], "cannot read nowhere: No such file or directory"),
-        (["bank", "--orders", "3"], "orders must be 1, 2 or both"),
+        (["bank", "--orders", "3"], "--orders must be 1, 2 or both"),
         (["bank", "--rules", "b-wm@"], "what is after @ must be a number"),
-        (["bank", "--jobs", "0"], "jobs must be at least 1, not 0"),
+        (["bank", "--jobs", "0"], "--jobs must be at least 1, not 0"),
         (["bank", "--load", "nowhere.py"], "cannot load nowhere.py"),
         (["bank/x-ud-train.conllu,bank/x-ud-test.conllu,bank"], "cannot read bank: Is a directory"),
     ],

@@ -65,3 +65,16 @@ def test_calibration_draws_the_share_that_is_right(axes):
 def test_a_curve_of_rules_needs_a_beta():
     with pytest.raises(InputError, match="there is no β to draw"):
         plots.beta_curve({"csp": {None: 90.0}})
+
+
+def test_one_update_and_pairs_of_labels_are_enough(axes, updates):
+    plots.gamma_margins(next(update for update in updates if update.back_off is None and update.updated), ax=axes)
+    plots.confusion_matrix([["D", "N"]], [["D", "D"]], ax=axes)
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["D (1)", "N (1)"]
+
+
+def test_what_cannot_be_drawn_is_refused():
+    with pytest.raises(InputError, match="give the fitted learner itself, not its history_"):
+        plots.learning_curve([])
+    with pytest.raises(InputError, match="confusion must be what evaluate_tags returns, or gold labels, not"):
+        plots.confusion_matrix([["D"]])

@@ -345,8 +345,8 @@ def test_the_command_writes_its_files_and_prints_the_answer(fine, tmp_path):
     [
         (["--rules", "cps"], "unknown rule 'cps'"),
         (["--options", "beam"], "'beam' must be OPTION=VALUE"),
-        (["--seeds", "0"], "seeds must be at least 1"),
-        (["--jobs", "0"], "jobs must be at least 1, not 0"),
+        (["--seeds", "0"], "--seeds must be at least 1"),
+        (["--jobs", "0"], "--jobs must be at least 1, not 0"),
         (["--features", "nowhere.txt"], "nowhere.txt"),
     ],
 )

@@ -202,7 +202,7 @@ def test_a_later_batch_that_breaks_the_chosen_constraint_ends_it():
     learner.partial_fit([["Rome", "Bo"]], [["O", "I-PER"]])
     assert np.isfinite(learner.barrier_).all()
     given = SequenceTagger(constraint="bioes", random_state=0).partial_fit([WORDS], [BIOES])
-    with pytest.raises(InputError, match="the constraint does not allow I-PER after O"):
+    with pytest.raises(InputError, match="the constraint bioes does not allow I-PER after O"):
         given.partial_fit([["Rome", "Bo"]], [["O", "I-PER"]])
 
 

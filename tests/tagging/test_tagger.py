@@ -126,9 +126,9 @@ def test_allowed_transitions_may_be_pairs_or_a_function(data):
 
 
 def test_training_data_that_break_the_constraint_are_refused():
-    with pytest.raises(InputError, match="sentence 1, token 1: the constraint does not allow I-X after O;"):
+    with pytest.raises(InputError, match="sentence 1, token 1: the constraint bioes does not allow I-X after O:"):
         tagger(constraint="bioes").fit([["a"], ["b", "c"]], [["S-X"], ["O", "I-X"]])
-    with pytest.raises(InputError, match="sentence 0, token 1: the constraint does not allow the end after B-X;"):
+    with pytest.raises(InputError, match="sentence 0, token 1: the constraint bioes does not allow the end after B-X:"):
         tagger(constraint="bioes").fit([["a", "b"]], [["S-X", "B-X"]])
 
 

@@ -173,11 +173,11 @@ def test_more_epochs_and_other_patience_are_fine_and_fewer_are_not(fine, refused
 @pytest.mark.parametrize(
     ("options", "names"),
     [
-        (["--seed", "1"], "random_state"),
+        (["--seed", "1"], "--seed"),
         (["--rule", "csp"], "rule"),
         (["--beta", "2", "--rule", "b-wm"], "beta, rule"),
         (["--no-average"], "average"),
-        (["--min-count", "2"], "data, minimum_count"),
+        (["--min-count", "2"], "data, --min-count"),
         (["--features", "ner"], "data, features"),
         (["--load", "mine.py"], "load"),
     ],
@@ -187,7 +187,7 @@ def test_other_options_are_refused_by_name(fine, refused, killed, options, names
     Path("mine.py").write_text("")
     before = CHECKPOINT.read_bytes()
     assert refused(*TRAIN, "-m", "model", *options) == (
-        f"model.checkpoint is the checkpoint of another training ({names} differ): {START_AGAIN}"
+        f"model.checkpoint is the checkpoint of another training (other {names}): {START_AGAIN}"
     )
     assert CHECKPOINT.read_bytes() == before
     assert epochs(fine(*TRAIN, "-m", "model", *options, "--fresh")[1]) == [1, 2, 3, 4, 5, 6]
@@ -200,12 +200,12 @@ def test_other_data_are_refused(refused, killed, name, change):
     """Words of the dev set and new names for all labels count too."""
     killed()
     Path(name).write_text(Path(name).read_text().replace(*change))
-    assert "another training (data differ)" in refused(*TRAIN, "-m", "model")
+    assert "another training (other data)" in refused(*TRAIN, "-m", "model")
 
 
 def test_a_dev_set_that_comes_or_goes_is_refused(refused, killed):
     killed()
-    assert "another training (data differ)" in refused(*TRAIN[:3], "-m", "model")
+    assert "another training (other data)" in refused(*TRAIN[:3], "-m", "model")
 
 
 def test_a_changed_gamma_is_another_training(refused, killed):
@@ -214,7 +214,7 @@ def test_a_changed_gamma_is_another_training(refused, killed):
     options = ["--load", "mine.py", "--rule", "a-kept"]
     killed(*options)
     Path("mine.py").write_text(text.replace("+ 1", "+ beta"))
-    assert "another training (load differ)" in refused(*TRAIN, "-m", "model", *options)
+    assert "another training (other load)" in refused(*TRAIN, "-m", "model", *options)
 
 
 @pytest.mark.parametrize("rule", ["csp", "a-wm:ada"])

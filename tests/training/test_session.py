@@ -270,7 +270,7 @@ def test_a_checkpoint_of_other_data_or_in_no_folder_is_refused(tmp_path):
     X, y = sentences(2)
     with pytest.raises(KeyboardInterrupt):
         SequenceTagger(random_state=0).fit(X, y, checkpoint=tmp_path / "state", watch=interrupt_after(1))
-    with pytest.raises(InputError, match=r"the checkpoint of another training \(data, random_state differ\)"):
+    with pytest.raises(InputError, match=r"the checkpoint of another training \(other data, random_state\)"):
         SequenceTagger(random_state=1).fit(X[1:], y[1:], checkpoint=tmp_path / "state")
     with pytest.raises(InputError, match="there is no folder"):
         SequenceTagger().fit(X, y, checkpoint=tmp_path / "no" / "state")

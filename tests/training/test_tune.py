@@ -108,9 +108,9 @@ def test_every_rule_is_tried_once_where_beta_makes_no_difference():
     [
         (["--rules", "csp,a-wn"], "unknown gamma 'wn' (did you mean 'wm'?)"),
         (["--rules", "a-wm:segmets"], "unknown part of rule 'a-wm:segmets': 'segmets' (did you mean 'segments'?)"),
-        (["--betas", "1,0"], "beta must be a number > 0, not 0.0"),
+        (["--betas", "1,0"], "--beta must be a number > 0, not 0.0"),
         (["--betas", "1:2"], "--betas takes numbers between commas, or FIRST:LAST:STEP, not '1:2'"),
-        (["--jobs", "0"], "jobs must be at least 1, not 0"),
+        (["--jobs", "0"], "--jobs must be at least 1, not 0"),
         (["--log", "no/log"], "cannot write no/log: No such file or directory"),
     ],
 )

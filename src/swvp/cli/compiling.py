@@ -1,4 +1,4 @@
-"""What users see while kernels are compiled: "compiling, once: 5 of about 8 kernels, about 20 s left".
+"""What users see while kernels are compiled: "compiling (only the first time): about 20 s left".
 
 The first start of a command compiles its kernels. In a terminal one line shows the progress, every half second, and is
 erased at the end. In a log there is a line after two seconds of compiling, then one a minute. kernel_times.json lists
@@ -28,7 +28,7 @@ __all__ = ["CompileProgress", "Estimate", "expect_kernels", "kernel_times", "sho
 
 TERMINAL_SECONDS = 0.5
 """How long compiling takes before a terminal shows it, and how often the line changes."""
-LOG_SECONDS, LATER_LOG_SECONDS = 2.0, 60.0
+LOG_SECONDS, LATER_LOG_SECONDS = 2.0, 10.0
 """How long compiling takes before a log gets a line, and then between lines."""
 
 
@@ -97,14 +97,10 @@ class Estimate(CompileObserver):
         return max(now, 0.0) + ratio * sum(seconds for _, seconds in self.expected)
 
     def __str__(self) -> str:
-        if self.expected is None:
-            count = f"{self.finished} {'kernel' if self.finished == 1 else 'kernels'}"
-        else:
-            total = self.finished + len(self.running) + len(self.expected)
-            count = f"{self.finished} of about {total} {'kernel' if total == 1 else 'kernels'}"
         left = self.left
-        time_left = f"about {left:.0f} s left" if left is not None and left >= 1.0 else f"{self.so_far:.0f} s so far"
-        return f"compiling, once: {count}, {time_left}"
+        if left is not None and left >= 1.0:
+            return f"compiling (only the first time): about {left:.0f} s left"
+        return f"compiling (only the first time): {self.so_far:.0f} s so far"
 
 
 class CompileProgress(CompileObserver):

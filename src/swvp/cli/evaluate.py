@@ -272,7 +272,7 @@ def evaluate_trees(given: EvaluateOptions) -> None:
     from swvp.evaluation import trees as scorer
 
     if given.predicted is None:
-        raise InputError(f"trees need two files: {given.gold} PREDICTED --trees")
+        raise InputError(f"--trees needs a second file: swvp evaluate {given.gold} PREDICTED --trees")
     gold, first = read_trees(given.gold, given.encoding), read_trees(given.predicted, given.encoding)
     scores = scorer.evaluate_trees(gold, first)
     if scores.all.labels == 0:
@@ -330,7 +330,7 @@ def evaluate_raw(given: EvaluateOptions) -> None:
     from swvp.evaluation.raw_text import TREE_KEYS, evaluate_raw
 
     if given.predicted is None:
-        raise InputError(f"raw text needs two files: {given.gold} PREDICTED --raw")
+        raise InputError(f"--raw needs a second file: swvp evaluate {given.gold} PREDICTED --raw")
     gold, predicted = (read_analysis(path, given.encoding) for path in (given.gold, given.predicted))
     for treebank in (gold, predicted):
         if treebank.heads is None:

@@ -14,6 +14,7 @@ import typer
 from swvp.cli.options import (
     MAX_BYTES,
     ClusterOptions,
+    Command,
     Encoding,
     Load,
     MaxBytes,
@@ -69,6 +70,9 @@ Examples:
 PARSING = f"""{RULES.replace("all (subtrees and components: trees only)", "all, subtrees, components")}
 RULE@β sets β and RULE/MARGIN a margin, as in csp/30 or a-wm@0.5/1.
 
+Rules by default: csp, b-wm:parts, a-wm, b-wmr, a-wmr, a-uniform:mira/1,
+a-uniform:components:mira/1, a-uniform:sqrt/30, csp/30, mira/1.
+
 Examples:
 
   swvp experiment parsing UD_Greek-GDT UD_Italian-ParTUT
@@ -82,7 +86,7 @@ Examples:
   swvp experiment parsing UD_Greek-GDT --rules csp/30,a-wm/1 -o margins
 """
 
-TAGGING = f"""{RULES.replace("(subtrees and components: trees only)", "")}
+TAGGING = f"""{RULES.replace(" (subtrees and components: trees only)", "").replace(", parts (second-order trees)", "")}
 Any other --rule of `swvp train tagger` works too: mira:K, softmax, crf, and
 b-maxent:all:K, which mixes the labels of the K best outputs.
 RULE@β sets β, RULE/MARGIN a margin, RULE+OPTION=VALUE another option of the
@@ -149,7 +153,7 @@ class SyntheticOptions(ClusterOptions):
     load: Load = None
 
 
-@app.command(epilog=SYNTHETIC)
+@app.command(epilog=SYNTHETIC, cls=Command)
 @takes_options
 def synthetic(given: SyntheticOptions) -> None:
     """Repeat Table 1: CSP and SWVP on data from HMMs, with β tuned on dev sets.
@@ -214,8 +218,7 @@ class ParsingSetup:
         str | None,
         typer.Option(
             help="Update rules, see below. CSP is always run.",
-            show_default="csp,b-wm:parts,a-wm,b-wmr,a-wmr, a-uniform:mira/1, "
-            "a-uniform:components:mira/1,a-uniform:sqrt/30, csp/30,mira/1",
+            show_default="the 10 named below",
         ),
     ] = None
     betas: Annotated[
@@ -270,7 +273,7 @@ class ParsingOptions(DatasetStudyOptions, ParsingSetup):
     """The options of `swvp experiment parsing`."""
 
 
-@app.command(epilog=PARSING)
+@app.command(epilog=PARSING, cls=Command)
 @takes_options
 def parsing(given: ParsingOptions) -> None:
     """Repeat Table 2: CSP and SWVP in dependency parsing, with β tuned on dev sets.
@@ -305,7 +308,7 @@ class TaggingSetup:
     datasets: Annotated[
         list[str],
         typer.Argument(
-            metavar="[NAME=]DATASET[,OPTION=VALUE]...",
+            metavar="[NAME=]DATASET...",
             help="Folders with files whose names end in train, dev (optional) and test before the extension; or "
             "files, as TRAIN,DEV,TEST or TRAIN,TEST. Column files or CoNLL-U.",
             show_default=False,
@@ -315,8 +318,8 @@ class TaggingSetup:
         str | None,
         typer.Option(
             help="Update rules, see below. CSP is always run.",
-            show_default="csp,a-wm,b-wm,a-wmr,b-wmr, a-wm:segments:sqrt,b-softmin:all,b-maxent:all, mira,mira:10,"
-            "b-maxent:all:mira, csp:ada,b-maxent:all:ada,softmax",
+            show_default="csp, a-wm, b-wm, a-wmr, b-wmr, a-wm:segments:sqrt, b-softmin:all, b-maxent:all, mira, "
+            "mira:10, b-maxent:all:mira, csp:ada, b-maxent:all:ada, softmax",
         ),
     ] = None
     betas: Annotated[
@@ -364,7 +367,7 @@ class TaggingOptions(DatasetStudyOptions, TaggingSetup):
     """The options of `swvp experiment tagging`."""
 
 
-@app.command(epilog=TAGGING)
+@app.command(epilog=TAGGING, cls=Command)
 @takes_options
 def tagging(given: TaggingOptions) -> None:
     """Compare rules in tagging: CSP, MIRA, SWVP and others, with β tuned on dev sets.

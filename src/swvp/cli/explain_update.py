@@ -11,7 +11,7 @@ import typer
 
 from swvp.cli.compiling import expect_kernels
 from swvp.cli.options import MAX_BYTES, Encoding, Load, MaxBytes, load_python, takes_options
-from swvp.errors import InputError
+from swvp.errors import InputError, counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -153,6 +153,8 @@ def chosen(given: ExplainOptions, trace: Trace) -> Update:
             first = update
     if first is not None:
         return first
+    if given.sentence is not None and given.sentence > trace.examples:
+        raise InputError(f"--sentence {given.sentence}: {given.file} has {counted(trace.examples, 'sentence')}")
     where = "" if given.sentence is None else f" in sentence {given.sentence}"
     when = f"epoch {given.epoch}" if given.epoch is not None else f"{len(trace.history)} epochs"
     raise InputError(f"{given.file}: no mistake{where} in {when} with rule '{given.rule}'; choose another one")

@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
@@ -47,6 +48,8 @@ __all__ = [
 ]
 
 Options = TypeVar("Options")
+TABLE_WIDTH = 80
+"""From so many columns the help is in tables."""
 CLUSTER = "Cluster"
 """The panel of the help for options of clusters."""
 
@@ -145,8 +148,13 @@ def takes_options(command: Callable[[Options], None]) -> Callable[..., None]:
     options = get_type_hints(command)["given"]
     hints = get_type_hints(options, include_extras=True)
 
+    shell = {field.name: option_name(field.name, hints[field.name]) for field in dataclasses.fields(options)}
+
     def run(**given: Any) -> None:
-        command(options(**given))
+        try:
+            command(options(**given))
+        except InputError as error:
+            raise InputError(with_shell_names(str(error), shell)) from error
 
     parameters = [
         inspect.Parameter(
@@ -161,6 +169,27 @@ def takes_options(command: Callable[[Options], None]) -> Callable[..., None]:
     run.__annotations__ = hints
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return run
+
+
+def option_name(name: str, hint: Any) -> str:
+    """The name of an option in the shell: the one that its declaration gives, else that of the field."""
+    info = hint.__metadata__[0]  # its `default` is the first declaration
+    declared = [str(each) for each in (info.default, *(info.param_decls or ())) if str(each).startswith("--")]
+    return declared[0].partition("/")[0] if declared else f"--{name.replace('_', '-')}"
+
+
+def with_shell_names(message: str, shell: dict[str, str]) -> str:
+    """A message of the library with options named as in the shell.
+
+    They are replaced where they cannot be other words: names with _ anywhere, others before "must" at the beginning.
+
+    >>> with_shell_names("hashed must be odd; see min_count", {"hashed": "--hashed", "min_count": "--min-count"})
+    '--hashed must be odd; see --min-count'
+    """
+    for name, option in (shell | {"n_jobs": "--jobs"}).items():
+        word = rf"(?<![\w./-]){name}(?![\w./-])" if "_" in name else rf"^{name}(?= must )"
+        message = re.sub(word, option, message)
+    return message
 
 
 def settings_of(given: object, estimator: Callable[..., object]) -> dict[str, Any]:
@@ -250,6 +279,12 @@ class Command(TyperCommand):
     def __init__(self, *args: Any, epilog: str | None = None, **options: Any):
         super().__init__(*args, epilog=None if epilog is None else joined_lines(epilog), **options)
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help; in narrow terminals without tables, which would cut names and values."""
+        if shutil.get_terminal_size().columns < TABLE_WIDTH:
+            self.rich_markup_mode = None
+        super().format_help(ctx, formatter)
+
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The parts of the usage line; metavars say themselves which arguments are optional or repeated."""
         arguments = [param for param in self.get_params(ctx) if param.param_type_name == "argument"]
@@ -295,8 +330,19 @@ class PlainValue:
             return value
         elif kind is int and not param.type_descriptor.is_ranged and str(value).isascii() and str(value).isdigit():
             return int(value)
+        if kind in (int, float):
+            check_number(kind, value, param, ctx)
         param._runtime_param = None
         return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
+
+
+def check_number(kind: type, value: Any, param: Any, ctx: Any) -> None:
+    """Raise BadParameter in plain words for a text that is no number; typer would say how it parses numbers."""
+    try:
+        kind(value)
+    except (TypeError, ValueError):
+        what = "a whole number" if kind is int else "a number"
+        raise typer.BadParameter(f"must be {what}, not '{value}'", ctx=ctx, param=param) from None
 
 
 def joined_lines(text: str) -> str:

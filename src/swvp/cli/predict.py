@@ -96,10 +96,9 @@ def predict(given: PredictOptions) -> None:
     if not models:
         models, files = [Path(files[0])], files[1:]
     if (given.output_dir is None and len(files) != 1) or not files:
-        needed = (
-            "INPUT, as the models are given with --model" if given.models else "MODEL and INPUT, or INPUT and --model"
-        )
-        raise InputError(f"{len(given.files)} files: give {needed}; for several inputs also --output-dir")
+        if not files:
+            raise InputError("INPUT is missing: swvp predict MODEL INPUT")
+        raise InputError(f"{len(files)} inputs: give one, or for several also --output-dir")
     if given.load is not None:
         load_python(given.load)
     options: dict[str, Any] = {"encoding": given.encoding, "conllu": given.conllu, "check_prose": not given.not_prose}

@@ -29,7 +29,7 @@ from swvp.cli.options import (
 from swvp.cli.shards import ShardOptions, sharding_of, workers_of
 from swvp.cli.terminal import print_message
 from swvp.cli.without_effect import note_parser_options, note_tagger_options
-from swvp.errors import InputError
+from swvp.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
     from swvp.cluster.connect import Cluster
@@ -72,7 +72,7 @@ class CourseOptions(ClusterOptions):
         of_learning(
             "--C",
             help="Longest step of rules with the step mira; learning rate of those with the step ada.",
-            show_default="1; rule softmax: 0.3",
+            show_default="1; tagger's rule softmax: 0.3",
         ),
     ] = None
     epochs: Annotated[int, of_learning(help="Largest number of epochs (passes over the training data).")] = 10
@@ -147,7 +147,10 @@ class TaggerColumns(FileOptions):
         ),
     ] = None
     minimum_count: Annotated[
-        int, of_features("--min-count", help="Drop attributes that occur less often in the training file.")
+        int,
+        of_features(
+            "--min-count", help="Drop attributes that occur fewer than N times in the training file.", metavar="N"
+        ),
     ] = 1
     hashed: Annotated[
         int | None,
@@ -186,7 +189,10 @@ class TaggerColumns(FileOptions):
     beam: Annotated[int, of_search(help="Beam search with this number of hypotheses; 0: exact search.")] = 0
     fix: Annotated[
         str,
-        of_search(help="With --beam, the prefix to update on: early, max-violation, latest; none: the whole sentence."),
+        of_search(
+            help="With --beam, which part of the sentence an update uses, up to: early, max-violation, latest; "
+            "none: the whole sentence."
+        ),
     ] = "max-violation"
     rule: Annotated[
         str | None,
@@ -198,7 +204,7 @@ class TaggerColumns(FileOptions):
         float | None,
         of_learning(
             help="Score by which the gold labels must win in training, for each wrong label.",
-            show_default="0; with the step ada: 8, rule softmax: 5",
+            show_default="5 for softmax, 8 for the step ada, else 0",
         ),
     ] = None
     cost: Annotated[
@@ -268,6 +274,7 @@ def tagger(given: TaggerOptions) -> None:
         check_prose=given.column is None and not given.not_prose,
         cluster_text=given.cluster_text,
     )
+    check_search(given)
     settings = settings_of(given, Tagger) | {
         "features": read_features(given.features),
         "constraint": None if given.constraint == "none" else given.constraint,
@@ -287,6 +294,17 @@ def tagger(given: TaggerOptions) -> None:
         sharding = sharding_of(given, data, given.model, "tagger")
         with workers_of(given, run.threads) as workers:
             train_tagger_on_shards(run, data, files, tagger, sharding, [TrainingOutput()], workers)
+
+
+def check_search(given: TaggerOptions) -> None:
+    """Raise InputError for a beam or a constraint that the shell names otherwise than Python."""
+    from swvp.tagging.decoder import SCHEMES
+
+    if given.beam < 0:
+        raise InputError(f"--beam must be 0 (exact search) or more, not {given.beam}")
+    constraints = (*SCHEMES, "none", "auto")
+    if given.constraint not in constraints:
+        raise unknown_name("constraint", given.constraint, constraints)
 
 
 @dataclass(kw_only=True)
@@ -315,7 +333,7 @@ class ParserModel(FileOptions):
     prune_threshold: Annotated[
         float | None,
         of_search(
-            help="Order 2: least probability of a head, relative to that of the best head.",
+            help="Order 2: drop heads whose probability is below this share of the best head's.",
             show_default="0.003; projective: 0.0003",
         ),
     ] = None
@@ -338,7 +356,11 @@ class ParserModel(FileOptions):
         of_learning(help="Score by which gold arcs must win in training; 0: as in the paper.", show_default="1"),
     ] = None
     ensemble: Annotated[
-        int, of_learning(metavar="N", help="Train N parsers that vote: a bit more accurate, N times as slow.")
+        int,
+        of_learning(
+            metavar="N",
+            help="Train N parsers that vote: a little more accurate; training and parsing take N times as long.",
+        ),
     ] = 1
     batch_size: Annotated[
         int,

@@ -23,7 +23,7 @@ from swvp.parsing.labeller import Labeller, start_batch
 from swvp.parsing.options import ParserOptions, TreeCounts, has_one_root, is_projective, label_rule
 from swvp.parsing.persistence import FittedParts, load_parser, save_parser
 from swvp.parsing.tracing import ParserTracing
-from swvp.parsing.tree import Sentences, dev_set_from, treebank_from, trees_of
+from swvp.parsing.tree import Sentences, check_is_list_of_sentences, dev_set_from, treebank_from, trees_of
 from swvp.parsing.tree_model import NO_HEADS, FeatureWeights, Ranks, TreeModel
 from swvp.structures.operations import refresh
 from swvp.structures.tree.encoding import Nodes, ranks_of
@@ -286,6 +286,7 @@ class Parser(ParserOptions, ParserAnalysis, ParserTracing):
             One for each sentence, with the gold tree beside it if `X` has trees.
         """
         self._check_fitted()
+        check_is_list_of_sentences(X, tagged=len(self.ranks_["pos"]) > 1)
         treebank = treebank_from(X, heads=None)
         return trees_of(treebank, *self.predict_trees(treebank))
 

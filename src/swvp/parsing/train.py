@@ -9,13 +9,14 @@ from functools import partial
 import numpy as np
 
 from swvp.cluster.threads import Workers
+from swvp.errors import counted
 from swvp.features.templates import read_templates
 from swvp.io.treebank import Treebank, read_treebank
 from swvp.parsing.options import candidates, has_one_root, is_projective, margin_note
 from swvp.parsing.parser import Parser, stage_of
 from swvp.parsing.tree_model import TreeModel
 from swvp.training.observer import Observer
-from swvp.training.options import best_epoch_text, unseen_labels
+from swvp.training.options import best_epoch_text, one_sentence_note, unseen_labels
 from swvp.training.session import Run, Session
 from swvp.training.training import Training, stamp
 from swvp.training.tune import Recipe
@@ -47,6 +48,7 @@ def train_parser(
         treebank, dev = read_treebanks(run)
         data = [treebank] if dev is None else [treebank, dev]
         session.note(size_note("training", treebank))
+        session.note(one_sentence_note(treebank.number_of_sentences, treebank.tokens))
         session.note(projective_note(treebank, parser))
         session.note(roots_note(treebank, parser.one_root))
         if default_margin and not run.tune and (note := margin_note(parser.rule, rule)) is not None:
@@ -92,11 +94,11 @@ def train_parser(
         if others and dev is not None:
             session.note(f"all {parser.ensemble} parsers, by votes")
             session.note(scores_note(parser, dev))
-        classes = "" if parser.labeller_ is None else f", {len(parser.labeller_.classes)} labels"
+        classes = "" if parser.labeller_ is None else f", {counted(len(parser.labeller_.classes), 'label')}"
         epochs = f"{parser.ensemble} parsers" if others else best_epoch_text(parser)
         for trained in (parser, *others):
             trained.use_threads(1)  # the file is the same for any number of threads
-        session.save(parser, run.model, f"{len(parser.templates_)} templates{classes}, {epochs}")
+        session.save(parser, run.model, f"{counted(len(parser.templates_), 'template')}{classes}, {epochs}")
 
 
 def read_treebanks(run: Run) -> tuple[Treebank, Treebank | None]:
@@ -139,7 +141,7 @@ def size_note(name: str, treebank: Treebank) -> str:
     """The size of a treebank and the share of non-projective trees."""
     crossing = 100 * treebank.nonprojective_trees() / treebank.number_of_sentences
     return (
-        f"{name}: {treebank.number_of_sentences:,} sentences, {treebank.tokens:,} words, "
+        f"{name}: {counted(treebank.number_of_sentences, 'sentence')}, {counted(treebank.tokens, 'word')}, "
         f"{crossing:.1f} % of the trees not projective"
     )
 
@@ -155,7 +157,7 @@ def projective_note(treebank: Treebank, parser: Parser) -> str | None:
 
 def training_trees(number: int) -> str:
     """A number of training trees in words."""
-    return f"{number:,} training tree{'' if number == 1 else 's'}"
+    return counted(number, "training tree")
 
 
 def roots_note(treebank: Treebank, one_root: bool | None) -> str | None:

@@ -315,6 +315,18 @@ def treebank_from(X: Sentences, y: Any = None, *, heads: bool | None) -> Treeban
     return treebank_of(X, [tree for tree, _ in trees], [labels for _, labels in trees] if any(labelled) else None)
 
 
+def check_is_list_of_sentences(X: Sentences, *, tagged: bool) -> None:
+    """Raise InputError if X is one sentence of tuples for a parser of `tagged` words, not a list of sentences."""
+    if not tagged or not isinstance(X, (list, tuple)) or not X:
+        return
+    if all(isinstance(token, tuple) and len(token) in (2, 5) and all(map(is_string, token)) for token in X):
+        raise InputError(f"X looks like one sentence, whose first token is {cut(X[0])}: put it into a list")
+
+
+def is_string(value: object) -> bool:
+    return isinstance(value, str)
+
+
 def dev_set_from(dev: Any) -> Treebank | None:
     """Return the `dev` of `fit`, a treebank or a pair (X, y), as a treebank with heads."""
     return None if dev is None else treebank_from(*(dev if isinstance(dev, tuple) else (dev,)), heads=True)

@@ -15,8 +15,9 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.ticker import MaxNLocator
 
-from swvp.errors import InputError
+from swvp.errors import InputError, shown
 from swvp.evaluation.counts import Confusion
+from swvp.evaluation.tags import evaluate_tags
 from swvp.studies.common.figures import beta_axis
 from swvp.studies.common.page import COLOURS, draw_by_beta, looks
 from swvp.tables import check_count
@@ -66,6 +67,8 @@ def learning_curve(learner: Any, *, metric: str = "dev score", ax: Axes | None =
     matplotlib.axes.Axes
         The axes of the mistakes; those of dev scores, on the right, share its epochs.
     """
+    if isinstance(learner, list):
+        raise InputError("a list is no learner: give the fitted learner itself, not its history_")
     history = getattr(learner, "history_", None) or getattr(learner, "history", None)
     if not history:
         raise InputError("there is no epoch to draw: fit the learner, or iterate over the trace, first")
@@ -137,12 +140,12 @@ def sorted_by_beta(values: Mapping[float | None, float]) -> list[tuple[float | N
     return sorted(values.items(), key=lambda item: -1.0 if item[0] is None else item[0])
 
 
-def gamma_margins(updates: Iterable[Update], *, ax: Axes | None = None) -> Axes:
+def gamma_margins(updates: Update | Iterable[Update], *, ax: Axes | None = None) -> Axes:
     """Draw γ of each mixed assignment against its margin; violations are on the left of 0.
 
     Parameters
     ----------
-    updates : iterable of Update
+    updates : Update or iterable of Update
         Updates of a trace, as from `SequenceTagger.trace`. Back-offs are left out: their γ is 1.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default a new figure.
@@ -151,6 +154,8 @@ def gamma_margins(updates: Iterable[Update], *, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
     """
+    if isinstance(updates, Update):
+        updates = [updates]
     mixed = [term for update in updates if update.back_off is None and update.updated for term in update.mixed]
     if not mixed:
         raise InputError("there is no mixed assignment to draw: every update is a back-off; trace more of them")
@@ -211,13 +216,17 @@ def weights_over_time(updates: Iterable[Update], *, n: int = 6, ax: Axes | None 
     return literal(axes)
 
 
-def confusion_matrix(confusion: Any, *, most: int = 15, ax: Axes | None = None) -> Axes:
+def confusion_matrix(
+    confusion: Any, predicted: Sequence[Sequence[str]] | None = None, *, most: int = 15, ax: Axes | None = None
+) -> Axes:
     """Draw how often each gold label was predicted as each label, in percent of the gold label.
 
     Parameters
     ----------
     confusion : Confusion or TagScores
-        What `swvp.evaluation.confusion` or `evaluate_tags` returns.
+        What `swvp.evaluation.confusion` or `evaluate_tags` returns; or the gold labels of each sentence.
+    predicted : list of lists, optional
+        The predicted labels of each sentence, if gold labels are given.
     most : int
         The largest number of labels: those that are part of the most wrong tokens are shown.
     ax : matplotlib.axes.Axes, optional
@@ -228,7 +237,11 @@ def confusion_matrix(confusion: Any, *, most: int = 15, ax: Axes | None = None) 
     matplotlib.axes.Axes
     """
     check_count("most", most, 1)
-    table: Confusion = getattr(confusion, "confusion", confusion)
+    if predicted is not None:
+        confusion = evaluate_tags(confusion, predicted)
+    table = getattr(confusion, "confusion", confusion)
+    if not isinstance(table, Confusion):
+        raise InputError(f"confusion must be what evaluate_tags returns, or gold labels, not {shown(confusion)}")
     if not table.counts:
         raise InputError("there is no token to draw")
     wrong = {

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.errors import InputError
+from swvp.errors import InputError, counted
 from swvp.features.encoder import Columns, TemplateEncoder
 from swvp.io.table import Table
 from swvp.structures.chain.attributes import AttributeChain
@@ -83,7 +83,7 @@ def as_columns(X: Sequence[Sequence[Any]], names: Sequence[str]) -> Columns:
     widths = set(map(len, tokens)) or {len(names)}
     if widths != {len(names)}:
         wrong = next(iter(widths - {len(names)}))
-        raise InputError(f"a token has {wrong} columns, the tagger knows {len(names)}: {', '.join(names)}")
+        raise InputError(f"a token has {counted(wrong, 'column')}, the tagger knows {len(names)}: {', '.join(names)}")
     ids = np.empty((len(names), len(tokens)), np.int32)
     strings = []
     for row, values in zip(ids, zip(*tokens, strict=True) if tokens else [()] * len(names), strict=True):
@@ -238,12 +238,12 @@ def check_pairs(X: Sentences, y: Sequence[Sequence[Any]]) -> None:
     check_lists("X", X, "sentences")
     check_lists("y", y, "the labels of each sentence")
     if len(X) != len(y):
-        raise InputError(f"X has {len(X)} sentences and y has {len(y)}: give the same number of both")
+        raise InputError(f"X has {counted(len(X), 'sentence')} and y has {len(y)}: give the same number of both")
     for i, (sentence, labels) in enumerate(zip(X, y, strict=True)):
         check_lists(f"sentence {i} of X", sentence, "tokens")
         check_lists(f"sentence {i} of y", labels, "labels")
         if len(sentence) != len(labels):
-            raise InputError(f"sentence {i} has {len(sentence)} tokens and {len(labels)} labels")
+            raise InputError(f"sentence {i} has {counted(len(sentence), 'token')} and {counted(len(labels), 'label')}")
 
 
 # ---------------------------------------------------------------- attributes

@@ -137,7 +137,8 @@ def repaired(constraint: Constraint | None, corpus: Corpus) -> Corpus:
     texts = np.array(labels.names, object)[labels.ids]
     texts[broken] = ["B" + text[1:] for text in texts[broken]]
     warnings.warn(
-        f"{len(broken)} labels begin a phrase with I-, read as B- for the constraint '{constraint}' "
+        f"{len(broken):,} {'label begins' if len(broken) == 1 else 'labels begin'} a phrase with I-, read as B- "
+        f"for the constraint '{constraint}' "
         f"(the first: {corpus.place(int(broken[0]))})",
         stacklevel=4,
     )
@@ -152,8 +153,11 @@ def before_and_after(ids: NDArray[Any], offsets: Ints, edge: int) -> tuple[NDArr
     return before, after
 
 
-def check_allowed(bars: Floats, labels: Sequence[Any], gold: NDArray[Any], offsets: Ints, place: Place) -> None:
+def check_allowed(
+    bars: Floats, labels: Sequence[Any], gold: NDArray[Any], offsets: Ints, place: Place, constraint: Constraint | None
+) -> None:
     """Raise InputError if training data break the constraint, with the first place."""
+    name = f" {constraint}" if isinstance(constraint, str) else ""
     if np.isfinite(bars).all() or not len(gold):
         return
     end = len(labels)
@@ -169,7 +173,8 @@ def check_allowed(bars: Floats, labels: Sequence[Any], gold: NDArray[Any], offse
         )
         previous, label = ("the beginning" if k == end and len(broken) else names[k] for k in pair)
         raise InputError(
-            f"{place(at)}: the constraint does not allow {label} after {previous}; leave it out, or change the label"
+            f"{place(at)}: the constraint{name} does not allow {label} after {previous}: leave out the constraint, or "
+            "correct the label"
         )
 
 

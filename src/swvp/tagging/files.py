@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swvp.errors import InputError, unknown_name
+from swvp.errors import InputError, counted, unknown_name
 from swvp.evaluation.counts import is_phrase_label
 from swvp.io.table import CONLLU, Column, Table, read_table
 from swvp.tagging.corpus import Corpus, Labels, column_names, corpus_of_table
@@ -87,7 +87,10 @@ def layout_of(table: Table, label: str | int | None, names: Sequence[str] | None
         raise InputError(f"{table.path}: only one column; a tagger needs a word and a label on each line")
     names = tuple(names or column_names(len(others)))
     if len(names) > len(others):
-        raise InputError(f"{table.path}: {len(names)} columns are named, besides the label it has {len(others)}")
+        raise InputError(
+            f"--columns names {counted(len(names), 'column')}, but {table.path} has only {len(others)} besides the "
+            "label"
+        )
     return Layout(False, names, tuple(others[: len(names)]), target, table.width)
 
 
@@ -151,12 +154,12 @@ def read_corpus(table: Table, layout: Layout, *, labelled: bool, what: str = "th
         )
     inputs = layout.inputs
     if labelled and table.width != layout.width:
-        raise InputError(f"{table.path}: {table.width} columns, {what} has {layout.width}")
+        raise InputError(f"{table.path}: {counted(table.width, 'column')}, {what} has {layout.width}")
     if table.width == layout.width - 1 and not layout.conllu:
         inputs = tuple(number - (number > layout.label) for number in inputs)
     if table.width <= max(inputs):
         names = ", ".join(layout.names)
-        raise InputError(f"{table.path}: {table.width} columns; the tagger needs {max(inputs) + 1}: {names}")
+        raise InputError(f"{table.path}: {counted(table.width, 'column')}; the tagger needs {max(inputs) + 1}: {names}")
     return corpus_of_table(table, inputs, layout.names, layout.label if labelled else None)
 
 
@@ -294,7 +297,3 @@ def check_same_tokens(a_path: str | Path, a: Labelled, b_path: str | Path, b: La
         f"{b_path}:{b.lines[len(a.words)][0]}: sentence {len(a.words) + 1} of {len(b.words)}, "
         f"but {a_path}:{a.lines[-1][-1]} is the end of its {counted(len(a.words), 'sentence')}"
     )
-
-
-def counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -247,7 +247,7 @@ class Tagger(TaggerOptions, TaggerInspection, TaggerTracing):
         names = extended_labels(known, [*corpus.labels.names, *classes])
         gold = gold_numbers(corpus, names).astype(np.uint32)
         bars = barrier(constraint, names)
-        check_allowed(bars, names, gold, corpus.offsets, corpus.place)
+        check_allowed(bars, names, gold, corpus.offsets, corpus.place, constraint)
         decoder = decoder_of(self.decoder, bars, self.order, self.width, self.fix)
         weights = self._training_weights() if extend else {}
         sparse = not grows and not self._needs_dense(rule, decoder)

@@ -9,11 +9,12 @@ from functools import partial
 from pathlib import Path
 
 from swvp.cluster.threads import Workers
-from swvp.errors import InputError
+from swvp.errors import InputError, counted
 from swvp.features.clusters import CLUSTERS
 from swvp.features.encoder import TemplateEncoder
 from swvp.features.templates import PRESETS, parse_templates, read_templates
 from swvp.io.table import Table, is_conllu, read_table
+from swvp.io.tree_checks import EMPTY
 from swvp.learning.rule import UpdateRule
 from swvp.tagging.cluster_text import clusters_with_text
 from swvp.tagging.corpus import Corpus
@@ -30,7 +31,7 @@ from swvp.tagging.files import (
 from swvp.tagging.many_labels import candidates_note, recall_note
 from swvp.tagging.tagger import Tagger
 from swvp.training.observer import Observer
-from swvp.training.options import best_epoch_text, unseen_labels
+from swvp.training.options import best_epoch_text, one_sentence_note, unseen_labels
 from swvp.training.session import Run
 from swvp.training.training import Training, stamp
 from swvp.training.tune import Recipe, candidates
@@ -130,7 +131,7 @@ def train_tagger(
             session.train(tagger, training, data)
         tagger.finish(training)
         session.note(recall_note(tagger, data[-1], "training" if run.dev is None else "dev"))
-        size = f"{tagger.n_attributes_:,} attributes × {len(tagger.classes_)} labels"
+        size = f"{counted(tagger.n_attributes_, 'attribute')} × {counted(len(tagger.classes_), 'label')}"
         session.save(tagger, run.model, f"{size}, {best_epoch_text(tagger)}")
 
 
@@ -147,9 +148,11 @@ def start(
     for read in (corpus, dev):
         if read is not None and read.table is not None:
             read.table.forget_text()
+    check_labels(corpus, layout)
     check_features(tagger.features, layout.names, files.templates)
     tagger.use_layout(layout)
     note(size_note("training", corpus, layout))
+    note(one_sentence_note(len(corpus.offsets) - 1, corpus.tokens))
     if dev is not None:
         assert corpus.labels is not None
         assert dev.labels is not None
@@ -159,6 +162,8 @@ def start(
         number = tagger.clusters if isinstance(tagger.clusters, int) else CLUSTERS
         tagger.clusters = clusters_with_text(corpus, files.cluster_text, number, encoding=run.encoding)
     training = tagger.start(corpus, dev)
+    if not tagger.n_attributes_:
+        raise InputError(f"no attribute occurs {counted(tagger.minimum_count, 'time')}: choose a lower --min-count")
     note(choice_note(tagger))
     note(candidates_note(tagger))
     note(clusters_note(tagger, files))
@@ -194,6 +199,12 @@ def read_features(features: str | None) -> str | list[str] | None:
     return features if features is None or features in PRESETS else read_templates(features)
 
 
+def check_labels(corpus: Corpus, layout: Layout) -> None:
+    """Raise InputError if the column of the labels is empty: nothing can be learnt from it."""
+    if corpus.labels is not None and corpus.labels.names == [EMPTY]:
+        raise InputError(f"{corpus.place(0)}: all labels are {EMPTY}: the column {layout.label_name} is empty")
+
+
 def check_features(features: str | Sequence[str] | None, columns: Sequence[str], file: str | None) -> None:
     """Raise InputError if features need columns that are not there; `file` is that of the templates."""
     if features is not None and not isinstance(features, str):
@@ -202,11 +213,11 @@ def check_features(features: str | Sequence[str] | None, columns: Sequence[str],
     fitting = presets_for(columns)
     if features in fitting or (features is None and fitting):
         return
-    who = "all presets of features need a column" if features is None else f"the features '{features}' need columns"
-    needed = "word, pos" if features == "chunk" else "word"
+    who = "all presets need" if features is None else f"the preset {features} needs"
+    needed = "the columns word and pos" if features == "chunk" else "the column word"
+    there = f"only {columns[0]}" if len(columns) == 1 else " and ".join(columns)
     raise InputError(
-        f"{who} named {needed}, there are {', '.join(columns)}; give others with --features, or other names with "
-        "--columns"
+        f"{who} {needed}; this file has {there}: choose other --features, or name the columns with --columns"
     )
 
 
@@ -235,6 +246,7 @@ def size_note(name: str, corpus: Corpus, layout: Layout) -> str:
     assert corpus.labels is not None
     sentences, labels = len(corpus.offsets) - 1, len(corpus.labels.names)
     return (
-        f"{name}: {sentences:,} sentences, {corpus.tokens:,} tokens, {labels} labels ({layout.label_name}) from "
+        f"{name}: {counted(sentences, 'sentence')}, {counted(corpus.tokens, 'token')}, {counted(labels, 'label')} "
+        f"({layout.label_name}) from "
         f"{', '.join(layout.names)}"
     )

@@ -200,6 +200,7 @@ class Trace(Iterator[Update]):
         check_rule(rule, problem)
         self.rule, self.history = rule, list[Epoch]()
         self._problem, self._model, self._subject = problem, model, subject
+        self.examples = examples
         self._examples, self._epochs, self._orders, self._power = examples, epochs, orders, power
         self._features = features
         self._state = new_state(rule, model)

@@ -39,6 +39,7 @@ __all__ = [
     "lines_of",
     "lowest_loss",
     "not_fitted",
+    "one_sentence_note",
     "power_of",
     "remake",
     "scores_of",
@@ -58,6 +59,8 @@ MAY_BE_NONE = ("beta", "C", "margin", "prune_threshold", "average_power", "patie
 ADAPTIVE_POWER = 3.0
 """The power of averaging for rules with the step `ada`, whose early weights are the worst."""
 MOST_SEED = 2**128
+LONG_SENTENCE = 150
+"""A single sentence of so many tokens deserves a note."""
 
 
 class TrainingOptions:
@@ -266,6 +269,13 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def one_sentence_note(sentences: int, tokens: int) -> str | None:
+    """A note on a training file that is one long sentence: its empty lines may be missing."""
+    if sentences > 1 or tokens < LONG_SENTENCE:
+        return None
+    return f"note: one sentence of {tokens:,} tokens: is there an empty line after each sentence?"
+
+
 def unseen_labels(known: Sequence[Any], labels: Sequence[Any], ids: NDArray[Any]) -> str | None:
     """A note on the labels of a dev set that training does not have; its tokens have the labels labels[ids]."""
     unseen = [number for number, name in enumerate(labels) if name not in set(known)]
@@ -273,7 +283,8 @@ def unseen_labels(known: Sequence[Any], labels: Sequence[Any], ids: NDArray[Any]
         return None
     tokens = sum(int((ids == number).sum()) for number in unseen)
     names = ", ".join(str(labels[number]) for number in unseen[:3]) + (" …" if len(unseen) > 3 else "")
-    return f"note: {tokens} dev tokens have labels unseen in training ({names}): counted as wrong"
+    have = "dev token has a label" if tokens == 1 else "dev tokens have labels"
+    return f"note: {tokens:,} {have} unseen in training ({names}): counted as wrong"
 
 
 # ---------------------------------------------------------------- temperatures

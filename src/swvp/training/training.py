@@ -350,7 +350,7 @@ def resume(path: Path, training: Training, stamped: dict[str, Any]) -> bool:
         differing = different(contents.meta["stamp"], stamped)
         if differing:
             parts = ", ".join(differing)
-            raise InputError(f"{path} is the checkpoint of another training ({parts} differ): {START_AGAIN}")
+            raise InputError(f"{path} is the checkpoint of another training (other {parts}): {START_AGAIN}")
         clock, largest = contents.meta["clock"], contents.meta["largest"]
         require(is_whole(clock, 0) and is_real(largest) and largest >= 0, "clock")
         training.state.clock, training.state.largest[0] = clock, largest
