@@ -68,7 +68,7 @@ def compile_kernels(more: Iterable[str]) -> None:
     second = (command + (" --order 2" if "train" in command else "") for command in COMMANDS["parser"])
     with tempfile.TemporaryDirectory() as folder:
         write_examples(Path(folder))
-        for command in (*COMMANDS["tagger"], *COMMANDS["parser"], *second, *more):
+        for command in (*COMMANDS["tagger"], *COMMANDS["parser"], *second, *COMMANDS["pipeline"], *more):
             print(command, file=sys.stderr)
             run_quietly(command, Path(folder))
 

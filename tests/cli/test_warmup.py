@@ -73,6 +73,11 @@ def test_after_warmup_taggers_compile_nothing(run, tmp_path):
 
 
 @pytest.mark.slow
+def test_pipelines_are_warmed_up_too(fine):
+    assert "kernels compiled" in fine("warmup", "pipeline")[1].splitlines()[-1]
+
+
+@pytest.mark.slow
 def test_where_nothing_can_be_cached_warmup_says_so_before_it_compiles(run, tmp_path):
     (tmp_path / "file").write_text("")
     folder = tmp_path / "file" / "cache"

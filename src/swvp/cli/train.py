@@ -464,7 +464,7 @@ def run_of(given: TaggerOptions | ParserOptions, inputs: Mapping[str, str | None
         betas=floats("betas", given.betas),
         jobs=given.jobs,
         user_code=None if given.load is None else load_python(given.load),
-        other_inputs={"--load": given.load, **inputs} | ({} if data is None else {"TRAIN": data}),
+        other_inputs={"--load": given.load, "TRAIN": given.train if data is None else data, **inputs},
     )
     return run, data
 

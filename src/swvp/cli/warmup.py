@@ -35,6 +35,8 @@ Examples:
 
   swvp warmup parser --order 2
 
+  swvp warmup pipeline
+
   NUMBA_CACHE_DIR=/opt/kernels swvp warmup
 """
 
@@ -44,6 +46,7 @@ class Kind(enum.StrEnum):
 
     TAGGER = "tagger"
     PARSER = "parser"
+    PIPELINE = "pipeline"
     ALL = "all"
 
 
@@ -69,8 +72,12 @@ COMMANDS = {
         "inspect parser.swvp",
         "inspect parser.swvp --explain trees.conllu --top 3",
     ),
+    "pipeline": (
+        "train pipeline trees.conllu --dev trees.conllu --folds 2 -m pipeline.swvp",
+        "parse pipeline.swvp text.txt -o parsed.conllu",
+    ),
 }
-"""The commands that are run, by kind of model; those of parsers get --order 2 too, if it is given."""
+"""The commands that are run, by kind of model; those that train parsers get --order 2 too, if it is given."""
 
 CHUNKS = """\
 The DT B-NP
@@ -96,7 +103,10 @@ HEADS = ((("Time", "NOUN", 2, "nsubj"), ("flies", "VERB", 0, "root"), (".", "PUN
 
 
 def warmup(
-    kind: Annotated[Kind, typer.Argument(metavar="[tagger|parser|all]", help="Models to compile for.")] = Kind.ALL,
+    kind: Annotated[
+        Kind,
+        typer.Argument(metavar="[tagger|parser|pipeline|all]", help="Models to compile for; all: taggers and parsers."),
+    ] = Kind.ALL,
     order: Annotated[
         int, typer.Option(help="Parsers: 2 also compiles those of second order, which takes twice as long.")
     ] = 1,
@@ -119,7 +129,7 @@ def warmup(
     with tempfile.TemporaryDirectory(prefix="swvp-warmup-") as folder, counted.added():
         write_examples(Path(folder))
         for name in kinds:
-            for orders in range(1, order + 1 if name == "parser" else 2):
+            for orders in range(1, 2 if name == "tagger" else order + 1):
                 for command in COMMANDS[name]:
                     run_quietly(command + (" --order 2" if orders == 2 and "train" in command else ""), Path(folder))
     check_cache()
@@ -182,6 +192,7 @@ def write_examples(folder: Path) -> None:
     (folder / "chunks.txt").write_text(CHUNKS)
     (folder / "trees.conllu").write_text(trees)
     (folder / "words.txt").write_text("Time\nflies\n")
+    (folder / "text.txt").write_text("Time flies.\n")
 
 
 def run_quietly(command: str, folder: Path) -> None:

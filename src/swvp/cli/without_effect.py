@@ -57,7 +57,7 @@ def course(given: TaggerOptions | ParserOptions, rule: UpdateRule, shards: bool,
     if given.jobs is not None and not (given.tune or shards) and getattr(given, "batch_size", 1) == 1:
         yield (
             "--jobs",
-            "for --tune, --shards and --batch" if hasattr(given, "batch_size") else "for --tune and --shards",
+            "for --tune, --shards and --batch" if hasattr(given, "batch_size") else "for --tune, --shards",
         )
 
 

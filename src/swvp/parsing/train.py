@@ -191,6 +191,6 @@ def pruning_note(parser: Parser, treebank: Treebank, name: str) -> str:
     """How many heads pruning leaves, and how many of the gold arcs."""
     pruned = parser.pruning(treebank)
     return (
-        f"pruning: leaves {pruned.heads:.1f} heads per word ({100 * pruned.share:.0f} % of all arcs), "
+        f"pruning: keeps {pruned.heads:.1f} possible heads per word ({100 * pruned.share:.0f} % of all arcs), "
         f"{100 * pruned.recall:.2f} % of the gold {name} arcs"
     )

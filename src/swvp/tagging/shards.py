@@ -68,7 +68,7 @@ class TaggerReading:
         assert corpus.labels is not None
         names = sorted(corpus.labels.names)
         gold = gold_numbers(corpus, names)
-        check_allowed(barrier(self.constraint, names), names, gold, corpus.offsets, corpus.place)
+        check_allowed(barrier(self.constraint, names), names, gold, corpus.offsets, corpus.place, self.constraint)
         return corpus
 
 

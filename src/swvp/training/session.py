@@ -383,7 +383,7 @@ class Run:
     betas: Sequence[float] | None = None
     jobs: int | None = None
     user_code: str | None = None
-    other_inputs: Mapping[str, str | Path | Sequence[Path] | None] = field(default_factory=dict)
+    other_inputs: Mapping[str, str | Path | Sequence[str | Path] | None] = field(default_factory=dict)
 
     def for_workers(self) -> Run:
         """The run with whole paths of its files, for workers in other folders."""

@@ -138,12 +138,12 @@ def grouped(answer: Answer, text: str) -> str:
 
 
 def verdict(test: Difference, number: int, measure: str, datasets: str) -> str:
-    """Say yes, no or not shown, with the mean gain."""
-    word = "Not shown"
-    if test.p < SIGNIFICANT:
-        word = "Yes" if test.difference > 0 else "No, they cost"
+    """Say yes, no or that there is no evidence, with the mean gain."""
     mean = f" on the mean of {number} {datasets}" if number > 1 else ""
-    return f"{word}: {signed(test.difference)} points of {measure}{mean} ({interval_and_p(test, test.p)})."
+    points, interval = f"{signed(test.difference)} points of {measure}{mean}", interval_and_p(test, test.p)
+    if test.p >= SIGNIFICANT:
+        return f"No evidence ({points}, {interval})."
+    return f"{'Yes' if test.difference > 0 else 'No, they cost'}: {points} ({interval})."
 
 
 def where(answer: Answer, datasets: str) -> str:
