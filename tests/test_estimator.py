@@ -320,7 +320,7 @@ def test_an_argmax_of_the_wrong_length_is_refused_with_the_example():
         def argmax(self, x, w):
             return [0, 0, 0]
 
-    with pytest.raises(InputError, match=r"argmax returned a label of 3 positions for example 0, .* has 2"):
+    with pytest.raises(InputError, match=r"argmax returned an output with 3 positions for example 0, .* has 2"):
         fit(TooLong())
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from swvp.errors import InputError
+from swvp.errors import InputError, counted
 from swvp.learning.perceptron import Epoch, generator, run_epochs
 from swvp.learning.rule import UpdateRule, as_rule
 from swvp.learning.voting import Hypotheses, Recorder, changes_of, vote
@@ -188,7 +188,9 @@ class StructuredPerceptron(PythonTracing, BaseEstimator):  # type: ignore[misc]
         right = []
         for i, (gold, guess) in enumerate(zip(y, self.predict(X), strict=True)):
             if len(gold) != len(guess) and not varies(self.problem):
-                raise InputError(f"argmax returned a label of {len(guess)} positions for input {i}, not {len(gold)}")
+                raise InputError(
+                    f"argmax returned an output with {counted(len(guess), 'position')} for X[{i}], not {len(gold)}"
+                )
             right += [a == b for a, b in zip(gold, guess, strict=False)] + [False] * abs(len(gold) - len(guess))
         return float(np.mean(right)) if right else 1.0
 

@@ -276,7 +276,7 @@ BAD = [
     (row(1, "a", 0) + row(2, "b", "_"), "train.conllu:2: no head (_);"),
     (row(1, "a", 0)[:-3] + "\n", "train.conllu:1: 9 columns"),
     (row(1, "a", 0)[:-1] + "\tx\n", "train.conllu:1: 11 columns"),
-    ("1 a 0 root\n", "train.conllu:1: 1 columns"),
+    ("1 a 0 root\n", "train.conllu:1: 1 column"),
     ("1-2\tab\t_\t_\t_\t_\t_\t_\t_\t_\n" + row(1, "a", 0), "train.conllu:1: the range 1-2 needs the words 1 to 2"),
     ("1-2\tab\t_\t_\t_\t_\t_\t_\t_\t_\n", "train.conllu: no token in it"),
     (row(1, "a", 0, ""), "train.conllu:1: the label (DEPREL) '' is empty or has an end of line in it"),

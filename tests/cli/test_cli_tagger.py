@@ -130,7 +130,7 @@ def test_the_label_may_be_in_the_middle_and_may_be_missing(trained, fine, refuse
     expected = SequenceTagger.load(trained(COLUMNS, "--column", "-1"))
     assert (kept.coef_ == expected.coef_).all()
     assert fine("predict", "model", "-", stdin=without.encode())[0].decode() == labels_appended(without, gold)
-    assert refused("predict", "model", "-", stdin=b"the\n") == "-: 1 columns; the tagger needs 2: word, pos"
+    assert refused("predict", "model", "-", stdin=b"the\n") == "-: 1 column; the tagger needs 2: word, pos"
 
 
 def test_columns_can_be_named_and_left_out(trained, fine, refused):
@@ -216,7 +216,7 @@ TRAIN = ["train", "tagger", "train.txt", "-m", "other"]
         (["--columns", "a,b"], "all presets need the column word; this file has a and b: choose"),
         (["--target", "upos"], "train.txt: --target upos is for CoNLL-U, known by its name (.conllu) or --conllu;"),
         (["--target", "upos", "--column", "1"], "--column and --target exclude each other"),
-        (["--conllu", "--target", "upos"], "train.txt:1: 1 columns, 10 in CoNLL-U, between tabs (tabs and blanks"),
+        (["--conllu", "--target", "upos"], "train.txt:1: 1 column, 10 in CoNLL-U, between tabs (tabs and blanks"),
         (["--patience", "2"], "--patience needs --dev"),
         (["--tune"], "--tune needs --dev"),
         (["--rules", "csp"], "--rules and --betas are for --tune"),

@@ -147,7 +147,7 @@ def test_labels_of_another_kind_are_told(files, fine):
         (
             ["gold.conllu", "-", "--trees"],
             "The DT B-NP\n",
-            "-:1: 1 columns, 10 in CoNLL-U, between tabs (tabs and blanks mixed?)",
+            "-:1: 1 column, 10 in CoNLL-U, between tabs (tabs and blanks mixed?)",
         ),
         (["gold.conllu", "-", "--trees"], "1\tVamos" + "\t_" * 8, "-: a treebank without heads (_ everywhere)"),
         (["gold.conllu", "-", "--trees"], "", "-: no token in it"),

@@ -90,7 +90,7 @@ BAD = [
     (["columns"], COLUMNS + "a b\n", "file.txt", "file.txt:10: 2 columns, 3 on the lines before"),
     (["columns"], COLUMNS + "a\tb\n\n" + COLUMNS, "file.txt", "file.txt:10: 2 columns, 3 on the lines before (tabs"),
     (["columns"], COLUMNS.encode() + b"a \xff c\n", "file.txt", "file.txt:10: byte 0xff is not utf-8"),
-    (["parser"], CONLLU + "\n\n1 mar\n", "file.conllu", "file.conllu:13: 1 columns, 10 in CoNLL-U"),
+    (["parser"], CONLLU + "\n\n1 mar\n", "file.conllu", "file.conllu:13: 1 column, 10 in CoNLL-U"),
     (["parser"], CONLLU + "\n\n2\tx" + "\t_" * 8 + "\n", "file.conllu", "file.conllu:13: the ID is 2, not 1"),
     (["parser"], CONLLU + "\n\nx\tx" + "\t_" * 8 + "\n", "file.conllu", "file.conllu:13: the first column of CoNLL-U"),
     (["parser"], CONLLU + "\n\n1-2\tx" + "\t_" * 8 + "\n", "file.conllu", "file.conllu:13: the range 1-2 needs"),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from swvp.errors import InputError
-from swvp.io.table import Column, read_table
+from swvp.io.table import Column, read_table, table_of
 
 CONLLU = (
     "# text = Vámonos al mar\n"
@@ -124,12 +124,12 @@ def test_gzip_and_long_tokens(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a", "a b\nc\n", r"a:2: 1 columns, 2 on the lines before \(all lines need the same number\)"),
-        ("a", "a\tb\nc d\n", r"a:2: 1 columns, 2 on the lines before \(tabs and blanks mixed\?\)"),
+        ("a", "a b\nc\n", r"a:2: 1 column, 2 on the lines before \(all lines need the same number\)"),
+        ("a", "a\tb\nc d\n", r"a:2: 1 column, 2 on the lines before \(tabs and blanks mixed\?\)"),
         ("a", "\n \n", "a: no token in it"),
         ("a", b"a\xe9 b\n", "a:1: byte 0xe9 is not utf-8; name the encoding"),
         ("a.conllu", "1\tx\n", "a.conllu:1: 2 columns, 10 in CoNLL-U, between tabs$"),
-        ("a.conllu", "1 x x x\n", r"1 columns, 10 in CoNLL-U, between tabs \(tabs and blanks mixed\?\)"),
+        ("a.conllu", "1 x x x\n", r"1 column, 10 in CoNLL-U, between tabs \(tabs and blanks mixed\?\)"),
         (
             "a.conllu",
             CONLLU.replace("\n2\t", "\ntwo\t"),
@@ -150,3 +150,17 @@ def test_columns_are_found_by_number_or_name(tmp_path):
             columns.number_of(name)
     with pytest.raises(InputError, match=r"unknown column 'upso' \(did you mean 'upos'\?\)"):
         read_table(written(tmp_path, CONLLU, "a.conllu")).number_of("upso")
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding", "hint"),
+    [
+        (b"a\xe9 O\n", "utf-8", r"name the encoding \(iso-8859-1\?\)"),
+        ("a\u0301 O".encode(), "utf-16", r"name the encoding \(utf-8\?\)"),
+        (b"SWVPFILE\x00\xff", "utf-8", "it is a model file of swvp, not a text"),
+        (b"\x7fELF\x00\xff", "utf-8", "it looks binary, not like a text"),
+    ],
+)
+def test_what_cannot_be_decoded_gets_a_fitting_hint(content, encoding, hint):
+    with pytest.raises(InputError, match=hint):
+        table_of("file", content, encoding=encoding)

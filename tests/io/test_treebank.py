@@ -167,7 +167,7 @@ def changed(old, new):
         (changed("\tSpaceAfter=No", ""), "a.conllu:6: 9 columns, 10 in CoNLL-U, between tabs"),
         (changed("\tSpaceAfter=No", "\tx\ty"), "a.conllu:6: 11 columns, 10 in CoNLL-U, between tabs"),
         (CONLLX.replace("\t3\tSUJ\n", "\n"), "a.conllu:2: 8 columns, 10 in CoNLL-U, between tabs"),
-        (CONLLU.replace("\t", " "), "a.conllu:2: 1 columns, 10 in CoNLL-U, between tabs (tabs and blanks mixed?)"),
+        (CONLLU.replace("\t", " "), "a.conllu:2: 1 column, 10 in CoNLL-U, between tabs (tabs and blanks mixed?)"),
         (CONLLU.encode("latin-1"), "a.conllu:1: byte 0xe1 is not utf-8; name the encoding"),
         (CONLLU.replace("\n", "\r"), "a.conllu: its lines end in CR only"),
         ("1\ta" + "\t_" * 8, "a.conllu: a treebank without heads (_ everywhere); give one with heads"),

@@ -313,13 +313,13 @@ def test_the_sequence_tagger_takes_both_by_name():
 
 def test_a_structure_that_cannot_says_so():
     X, Y = random_sequences(np.random.default_rng(9), examples=2, symbols=6, labels=3, longest=5)
-    with pytest.raises(InputError, match=r"'mira:2' is not offered for IndicatorChain, .* implement best_outputs"):
+    with pytest.raises(InputError, match=r"'mira:2' is not offered for IndicatorChain, .* best_outputs is not"):
         list(run_epochs(as_chain(X, Y), indicator.new_model(6, 3, 5), as_rule("mira:2"), examples=2, epochs=1))
 
     class Strange(tuple):
         pass
 
-    with pytest.raises(InputError, match=r"'a-wm:mira' is not offered for Strange, .* implement direction"):
+    with pytest.raises(InputError, match=r"'a-wm:mira' is not offered for Strange, .* direction is not implemented"):
         list(run_epochs(Strange(), None, as_rule("a-wm:mira"), examples=0, epochs=1))
 
 
@@ -333,7 +333,7 @@ def test_k_best_of_a_user_is_asked_for_and_checked():
         fit(None)
     with pytest.raises(InputError, match="k_best returned no label for example 0"):
         fit(lambda x, w, k: [])
-    with pytest.raises(InputError, match="k_best returned a label of 2 positions for example 0"):
+    with pytest.raises(InputError, match="k_best returned an output with 2 positions for example 0"):
         fit(lambda x, w, k: [[0, 0]])
 
 

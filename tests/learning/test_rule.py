@@ -111,9 +111,9 @@ def test_fields_given_beside_a_rule_replace_its_own():
 @pytest.mark.parametrize(
     ("name", "known"),
     [
-        ("wm", "csp, mira, softmax, a-wm, a-wmr"),
+        ("wm", "csp, csp:ada, mira, mira:K, softmax, a-wm, a-wmr"),
         ("c-wm", "b-softmin, b-worst, b-optimal"),
-        ("", "csp, mira, softmax, a-wm"),
+        ("", "csp, csp:ada, mira, mira:K, softmax, a-wm"),
         ("a-wn", ", ".join(GAMMAS)),
         ("a-wm:segment", ", ".join([*SUBSTRUCTURES, *STEPS, "impose"])),
     ],
@@ -330,3 +330,27 @@ def test_the_scale_of_a_gamma_function_does_not_matter():
         return operations.weights(model)
 
     np.testing.assert_array_equal(weights_of(1e308), weights_of(1.0))
+
+
+def test_unknown_rules_are_found_in_any_letters():
+    with pytest.raises(InputError, match=r"unknown rule 'CSP' \(did you mean 'csp'\?\)"):
+        as_rule("CSP")
+    with pytest.raises(InputError, match="rule 'mira:0': K in mira:K must be at least 1"):
+        as_rule("mira:0")
+
+
+def test_another_function_of_the_same_name_is_told(monkeypatch):
+    from swvp.learning import rule as module
+
+    monkeypatch.setattr(module, "registered_gammas", {})
+
+    def first(margins, beta):
+        return margins
+
+    def second(margins, beta):
+        return margins
+
+    module.register_gamma("mine", first)
+    module.register_gamma("mine", first)
+    with pytest.warns(UserWarning, match="gamma 'mine' of .*first is replaced by another function"):
+        module.register_gamma("mine", second)

@@ -155,7 +155,7 @@ def test_margins_of_disjoint_sets_need_not_add_up():
 
 def test_rules_of_several_outputs_are_refused():
     both = both_of(90, "any")
-    with pytest.raises(InputError, match="'mira:3' is not offered for SecondOrder"):
+    with pytest.raises(InputError, match="'mira:3' is not offered for second-order parsers"):
         list(run_epochs(both.problem, both.model, as_rule("mira:3"), examples=len(both.X), epochs=1))
 
 

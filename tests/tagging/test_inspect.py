@@ -134,7 +134,7 @@ def test_the_first_sentence_of_a_file_is_explained(fine, refused):
     without = "the DT\ndog NN\nbarks VB\n"
     assert fine("inspect", "model", "--explain", "-", stdin=without.encode())[0] == expected
     assert refused("inspect", "model", "--explain", "nowhere") == "cannot read nowhere: No such file or directory"
-    assert refused("inspect", "model", "--explain", "-", stdin=b"the\n").startswith("-: 1 columns; the tagger needs 2")
+    assert refused("inspect", "model", "--explain", "-", stdin=b"the\n").startswith("-: 1 column; the tagger needs 2")
 
 
 def test_conllu_is_explained_whatever_its_name(fine, refused):

@@ -162,7 +162,7 @@ def test_labels_unseen_in_training_count_as_wrong(data):
         ({}, [[]], [[]], "no tokens to learn from"),
         ({}, ["a b"], [["X", "X", "X"]], "a sentence is a list of tokens, not a string"),
         ({}, [[1]], [["X"]], "not a int"),
-        ({}, [[("a", "b"), ("c",)]], [["X", "Y"]], "a token has 1 columns, the tagger knows 2: word, pos"),
+        ({}, [[("a", "b"), ("c",)]], [["X", "Y"]], "a token has 1 column, the tagger knows 2: word, pos"),
         ({"columns": ["word"]}, [[("a", "b")]], [["X"]], "a token has 2 columns, the tagger knows 1: word"),
         ({"features": "posh"}, [["a"]], [["X"]], r"unknown features 'posh' \(did you mean 'pos'\?\)"),
         ({"features": ["pos[0]"]}, [["a"]], [["X"]], "unknown column in template line 1: 'pos'; known: word"),

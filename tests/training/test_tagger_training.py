@@ -98,7 +98,7 @@ def test_the_beta_of_a_rule_is_its_own():
 def test_development_data_have_the_columns_of_training(data):
     X = [[(word, word[0]) for word in sentence] for sentence in data[0]]
     assert tagger(epochs=1).fit(X, data[1], dev=([], [])).dev_scores_ == [1.0]
-    with pytest.raises(InputError, match="a token has 1 columns, the tagger knows 2: word, pos"):
+    with pytest.raises(InputError, match="a token has 1 column, the tagger knows 2: word, pos"):
         tagger().fit(X, data[1], dev=([[("the",)]], [["D"]]))
     with pytest.raises(InputError, match="trained on columns, these are words"):
         tagger().fit(X, data[1], dev=data)

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.errors import InputError, unknown_name
+from swvp.errors import InputError, counted, unknown_name
+from swvp.io.container import MAGIC
 from swvp.io.files import CONLLU, FileFormat, choose_format, is_conllu, read_bytes
 from swvp.io.scan import BAD_ID, BAD_WIDTH, intern, scan, splice
 
@@ -129,7 +130,7 @@ class Table:
         )
         if wrong == BAD_WIDTH:
             place = f"{path}:{line + line_number}"
-            raise InputError(f"{place}: {columns} columns, {self.width} {self._hint(text, line_number)}")
+            raise InputError(f"{place}: {counted(columns, 'column')}, {self.width} {self._hint(text, line_number)}")
         if wrong == BAD_ID:
             raise InputError(
                 f"{path}:{line + line_number}: the first column of {self.format.title} is the token's number "
@@ -359,9 +360,7 @@ def table_of(
     except UnicodeDecodeError as error:
         number = line + content.count(b"\n", 0, error.start) + 1
         byte = content[min(error.start, len(content) - 1)]
-        raise InputError(
-            f"{path}:{number}: byte 0x{byte:02x} is not {encoding}; name the encoding (iso-8859-1?)"
-        ) from None
+        raise InputError(f"{path}:{number}: byte 0x{byte:02x} is not {encoding}; {not_text(content)}") from None
     except UnicodeError:
         raise InputError(f"{path}: cannot be read with the encoding {encoding!a}") from None
     except (LookupError, ValueError):  # a name may hold a byte 0
@@ -379,6 +378,18 @@ def table_of(
         content = chosen.to_columns(text.removeprefix("\ufeff")).encode()
     del text  # as large as the file, or twice
     return Table(path, content, encoding, format=chosen, mark=mark, widths=widths, line=line, shape=shape)
+
+
+def not_text(content: bytes) -> str:
+    """Return why the bytes of a file may not be a text in the given encoding, and what to do."""
+    start = content[:4096]
+    if start.startswith(MAGIC):
+        return "it is a model file of swvp, not a text"
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return "it looks binary, not like a text" if b"\0" in start else "name the encoding (iso-8859-1?)"
+    return "name the encoding (utf-8?)"
 
 
 class ColumnFile(NamedTuple):

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swvp.compiled import kernel
-from swvp.errors import InputError, unknown_name
+from swvp.errors import InputError, counted, unknown_name
 from swvp.io.table import CONLLU, Column, Table
 from swvp.types import Bools, Heads, Ints
 
@@ -270,7 +270,7 @@ def flattened(what: str, lists: Any, offsets: Ints) -> list[Any]:
     for s, (given, size) in enumerate(zip(lists, np.diff(offsets), strict=True)):
         check_lists(f"the {what} of sentence {s}", given, what)
         if len(given) != size:
-            raise InputError(f"sentence {s} has {size} words and {len(given)} {what}")
+            raise InputError(f"sentence {s} has {counted(int(size), 'word')} and {len(given)} {what}")
     return [value for given in lists for value in given]
 
 

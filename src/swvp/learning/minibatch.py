@@ -29,6 +29,7 @@ from swvp.compiled import implements, in_python
 from swvp.errors import InputError, is_whole, shown
 from swvp.learning.rule import UpdateRule
 from swvp.structures.operations import find_mistakes, length, with_buffers
+from swvp.structures.titles import title_of
 from swvp.types import Ints
 
 __all__ = ["MOST_EXAMPLES", "Batches", "check_batches"]
@@ -44,7 +45,7 @@ def check_batches(size: Any, rule: UpdateRule, structure: type) -> None:
     if size == 1:
         return
     if not implements(structure, with_buffers):
-        raise InputError(f"batch_size is for parsers, not for {structure.__name__}: leave it out")
+        raise InputError(f"batch_size is for parsers, not for {title_of(structure)}: leave it out")
     if unable := [stage.name for stage in rule.stages if stage.k_best > 1 or stage.all_labels]:
         raise InputError(f"rule '{unable[0]}' cannot learn from batches: use another rule, or leave out batch_size")
 

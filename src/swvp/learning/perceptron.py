@@ -71,6 +71,7 @@ from swvp.structures.operations import (
     reach,
     weights,
 )
+from swvp.structures.titles import title_of
 from swvp.types import Floats, Singles
 
 __all__ = ["COUNTS", "Epoch", "State", "check_structure", "generator", "new_state", "run_epochs"]
@@ -346,20 +347,20 @@ def check_structure(rule: UpdateRule, structure: type) -> None:
     """
     for stage in rule.stages:
         if stage.parts and not implements(structure, has_parts):
-            raise InputError(f"rule '{rule.name}': parts are for trees of second order, not for {structure.__name__}")
+            raise InputError(f"rule '{rule.name}': parts are for trees of second order, not for {title_of(structure)}")
         needed = [*OPERATIONS.get(stage.step, [])]
         if stage.k_best > 1:
             needed += [label_lattice] if stage.sums_over_all else [best_outputs, keep]
         needed += [expected_difference] if stage.all_labels else []
         if lacking := [operation for operation in needed if not implements(structure, operation)]:
             raise InputError(
-                f"rule '{stage.name}' is not offered for {structure.__name__}, "
-                f"which does not implement {lacking[0].__name__}; use another rule"
+                f"rule '{stage.name}' is not offered for {title_of(structure)}, "
+                f"where {lacking[0].__name__} is not implemented; use another rule"
             )
         if stage.substructures in OF_HEADS and not implements(structure, heads):
             raise InputError(
                 f"substructures '{stage.substructures}' are for labels that are heads of words, "
-                f"not for {structure.__name__}; use 'segments'"
+                f"not for {title_of(structure)}; use 'segments'"
             )
 
 

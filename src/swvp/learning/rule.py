@@ -7,6 +7,7 @@ SetGamma may differ between iterations.
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -75,12 +76,20 @@ def register_substructures(name: str, function: Substructures) -> None:
 
 
 def new_name(kind: str, name: str, reserved: Iterable[str], function: object) -> str:
-    """The name of a user's function; InputError if it is not allowed."""
+    """The name of a user's function; InputError if it is not allowed, a warning if it replaces another function."""
     if name in reserved or name in STEPS or name in FLAGS or not name or set(name) & set(":,-. "):
         raise InputError(f"cannot name {kind} '{name}': the name exists, or has one of ':', ',', '-', '.', ' '")
     if not callable(function):
         raise InputError(f"{kind} '{name}' must be a function, not a {type(function).__name__}")
+    before = (registered_gammas if kind == "gamma" else registered_substructures).get(name)
+    if before is not None and origin_of(before) != origin_of(function):
+        warnings.warn(f"{kind} '{name}' of {origin_of(before)} is replaced by another function", stacklevel=3)
     return name
+
+
+def origin_of(function: object) -> str:
+    """Where a function is from: the same after its file is loaded, or its cell is run, once more."""
+    return f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', type(function).__name__)}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -287,6 +296,8 @@ def as_rule(rule: str | UpdateRule, **changes: Any) -> UpdateRule:
     if head == "mira" and parts and parts[0] not in FLAGS:
         if not is_count(parts[0]):
             raise InputError(f"rule '{rule}': give mira a number of outputs, as in mira:5")
+        if int(parts[0]) < 1:
+            raise InputError(f"rule '{rule}': K in mira:K must be at least 1")
         fields["k_best"] = int(parts.pop(0))
     for part in parts:
         field, value = part_of(str(rule), part)
@@ -320,7 +331,15 @@ def approach_and_gamma(rule: str, head: str) -> dict[str, Any]:
         )
     approach = {"a": "aggressive", "b": "balanced"}.get(letter)
     if approach is None or not dash:
-        known = (*NAMED, *(f"{letter}-{name}" for letter in "ab" for name in (*GAMMAS, *registered_gammas)))
+        gammas = (*GAMMAS, *registered_gammas)
+        known = (
+            "csp",
+            "csp:ada",
+            "mira",
+            "mira:K",
+            "softmax",
+            *(f"{letter}-{name}" for letter in "ab" for name in gammas),
+        )
         raise unknown_name("rule", rule, known)
     return {"approach": approach, "gamma": gamma}
 

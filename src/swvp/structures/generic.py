@@ -13,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from swvp.compiled import implement
-from swvp.errors import InputError
+from swvp.errors import InputError, counted
 from swvp.structures import operations
 from swvp.structures.exact import averaged
 from swvp.types import Floats, Ints
@@ -235,7 +235,7 @@ def check_length(method: str, predicted: Any, size: int | None, where: str) -> N
         raise InputError(f"{method} returned a {type(predicted).__name__} for {where}: return a sequence") from None
     if size is not None and length != size:
         raise InputError(
-            f"{method} returned a label of {length} positions for {where}, whose gold label has {size}; "
+            f"{method} returned an output with {counted(length, 'position')} for {where}, whose gold label has {size}; "
             "if lengths may differ, give the problem an attribute variable_length = True"
         )
 
