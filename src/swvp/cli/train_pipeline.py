@@ -66,7 +66,7 @@ class StageOptions:
     model: Annotated[Path, typer.Option("--model", "-m", help="Model file to write.")]
     dev: Annotated[
         str | None,
-        typer.Option(help="Dev set, to choose epochs and to score it on.", show_default="in the folder"),
+        typer.Option(help="Dev set, to choose epochs and to score the model on.", show_default="in the folder"),
     ] = None
     seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed for the order of sentences.")] = 0
     jobs: Annotated[
