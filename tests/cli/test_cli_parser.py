@@ -128,7 +128,7 @@ def test_a_tagger_and_a_parser_one_after_the_other(trained, fine, refused):
     fine("train", "tagger", "columns.txt", "-m", "columns")
     line = refused("predict", "--model", "columns", "--model", "model", "words.txt")
     assert line.startswith("columns: a tagger before a parser must be one of CoNLL-U")
-    assert refused("predict", "--model", "model", "a", "b").startswith("2 files: give INPUT")
+    assert refused("predict", "--model", "model", "a", "b").startswith("2 inputs: give one")
     assert refused("predict", "model").startswith("1 files: give MODEL and INPUT")
 
 
@@ -252,9 +252,9 @@ def test_a_checkpoint_of_other_data_is_refused(command, fine, refused, monkeypat
     with monkeypatch.context() as patch:
         patch.setattr(session, "save_checkpoint", stop)
         assert command(*TRAIN, "--checkpoint", "0")[0] == 137
-    assert "margin differ" in refused(*TRAIN, "--margin", "3")
+    assert "other margin" in refused(*TRAIN, "--margin", "3")
     Path("train.conllu").write_text(GOOD)
-    assert "data differ" in refused(*TRAIN)
+    assert "other data" in refused(*TRAIN)
     fine(*TRAIN, "--fresh")
     assert sorted(os.listdir()) == ["model", "train.conllu"]
 

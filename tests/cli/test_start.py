@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -74,4 +75,8 @@ def params():
 def test_plain_values_are_converted_as_typer_does_it(param):
     for value in LISTS if param.multiple or param.nargs == -1 else VALUES:
         expected = outcome(param.get_runtime_param().coerce, param, value)
-        assert outcome(PlainValue().coerce, param, value) == expected, value
+        converted = outcome(PlainValue().coerce, param, value)
+        if isinstance(expected, str) and re.match("Input should be a valid (integer|number)", expected):
+            assert converted in ("must be a whole number", "must be a number"), value
+        else:
+            assert converted == expected, value

@@ -330,19 +330,18 @@ class PlainValue:
             return value
         elif kind is int and not param.type_descriptor.is_ranged and str(value).isascii() and str(value).isdigit():
             return int(value)
-        if kind in (int, float):
-            check_number(kind, value, param, ctx)
         param._runtime_param = None
-        return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
+        try:
+            return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
+        except typer.BadParameter as error:
+            raise typer.BadParameter(in_plain_words(error, kind), ctx=ctx, param=param) from None
 
 
-def check_number(kind: type, value: Any, param: Any, ctx: Any) -> None:
-    """Raise BadParameter in plain words for a text that is no number; typer would say how it parses numbers."""
-    try:
-        kind(value)
-    except (TypeError, ValueError):
-        what = "a whole number" if kind is int else "a number"
-        raise typer.BadParameter(f"must be {what}, not '{value}'", ctx=ctx, param=param) from None
+def in_plain_words(error: typer.BadParameter, kind: type) -> str:
+    """The message for a value that is no number; typer's is that of pydantic."""
+    if kind not in (int, float) or not error.message.startswith("Input should be a valid"):
+        return error.message
+    return f"must be {'a whole number' if kind is int else 'a number'}"
 
 
 def joined_lines(text: str) -> str:
