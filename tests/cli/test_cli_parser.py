@@ -129,7 +129,7 @@ def test_a_tagger_and_a_parser_one_after_the_other(trained, fine, refused):
     line = refused("predict", "--model", "columns", "--model", "model", "words.txt")
     assert line.startswith("columns: a tagger before a parser must be one of CoNLL-U")
     assert refused("predict", "--model", "model", "a", "b").startswith("2 inputs: give one")
-    assert refused("predict", "model").startswith("1 files: give MODEL and INPUT")
+    assert refused("predict", "model").startswith("INPUT is missing: swvp predict MODEL INPUT")
 
 
 def test_other_encodings(trained, fine, refused):

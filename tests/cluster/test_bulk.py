@@ -261,7 +261,7 @@ def test_texts_are_parsed_into_a_folder(command, address, models, tmp_path):
         (["x.txt", "--workers", "2"], "need --output-dir"),
         (["x.txt", "--output-dir", "o", "-o", "y"], "exclude each other"),
         (["-", "--output-dir", "o"], "not standard input"),
-        (["x.txt", "y.txt"], "for several inputs also --output-dir"),
+        (["x.txt", "y.txt"], "or for several also --output-dir"),
         (["x.txt", "--output-dir", "o", "--workers", "2", "--cluster", "tcp://x:1"], "exclude each other"),
     ],
 )

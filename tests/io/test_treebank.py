@@ -309,7 +309,7 @@ def test_words_from_python_may_have_every_form():
         ([[[{"upos": "X"}]]], "a dict needs the key 'word'"),
         ([[[("a", 3)]]], "upos must be a string, not a int"),
         ([[["a"]], [[1], [0]]], "1 sentences but heads of 2: give the same number of both"),
-        ([[["a"]], [[0, 1]]], "sentence 0 has 1 words and 2 heads"),
+        ([[["a"]], [[0, 1]]], "sentence 0 has 1 word and 2 heads"),
         ([[["a"]], [0]], "the heads of sentence 0 must be a list of heads, not a int"),
         ([[["a"]], [["0"]]], "sentence 0, token 1: a head is a number, 0 for the root, not '0'"),
         ([[["a"]], [[-1]]], "a head is a number, 0 for the root, not -1"),
