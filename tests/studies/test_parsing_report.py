@@ -230,7 +230,7 @@ def test_bad_input_is_one_line_and_exit_code_2(refused, bank, arguments, message
 def test_the_command_on_the_page_gives_the_same_settings(options, bank, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "bank")
     received = []
-    monkeypatch.setattr("swvp.cli.experiment.run_study", lambda settings, folder, **_: received.append(settings))
+    monkeypatch.setattr("swvp.cli.experiment.run_study", lambda settings, folder, *_: received.append(settings))
     assert CliRunner().invoke(app, ["experiment", "parsing", ".", *options]).exit_code == 0
     words = shlex.split(html.command_of(ParsingResults(received[0], [], [], received[0].to_json())))
     assert CliRunner().invoke(app, words[1:]).exit_code == 0
@@ -241,7 +241,7 @@ def test_quick_is_small(bank, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     received = []
     monkeypatch.setattr(
-        "swvp.cli.experiment.run_study", lambda settings, folder, **_: received.append((settings, folder))
+        "swvp.cli.experiment.run_study", lambda settings, folder, *_: received.append((settings, folder))
     )
     assert CliRunner().invoke(app, ["experiment", "parsing", "bank", "--quick", "--epochs", "2"]).exit_code == 0
     settings, folder = received[0]

@@ -362,7 +362,7 @@ def test_bad_input_is_one_line_and_exit_code_2(refused, options, message, tmp_pa
 def test_the_command_on_the_page_gives_the_same_settings(options, monkeypatch):
     monkeypatch.chdir(DATA)
     received = []
-    monkeypatch.setattr("swvp.cli.experiment.run_study", lambda settings, folder, **_: received.append(settings))
+    monkeypatch.setattr("swvp.cli.experiment.run_study", lambda settings, folder, *_: received.append(settings))
     datasets = [NAMES, TAGS]
     rules = ["--rules", "a-wm"] if "order=2" in options else []
     assert CliRunner().invoke(app, ["experiment", "tagging", *datasets, *options, *rules]).exit_code == 0
