@@ -108,3 +108,9 @@ def refused(command):
         return last.removeprefix("swvp: ")
 
     return run
+
+
+@pytest.fixture(autouse=True)
+def no_user_files(monkeypatch):
+    """Each test starts as if no file of a user was loaded: a command of an earlier test may have loaded one."""
+    monkeypatch.setattr("swvp.user_code.loaded", [])

@@ -41,11 +41,16 @@ def load_again(files: Sequence[UserFile]) -> None:
     with lock:
         if [*files] == loaded:
             return
+        has_others = bool(loaded)
         loaded.clear()
-        for file in files:
-            if load_python(Path(file.path)) != file.digest:
-                loaded.clear()
-                raise InputError(f"{file.path} has another content here than where the command was started")
+        try:
+            for file in files:
+                if load_python(Path(file.path)) != file.digest:
+                    raise InputError(f"{file.path} has another content here than where the command was started")
+        except InputError as error:
+            loaded.clear()
+            hint = "; it has loaded other files before, which it cannot forget: restart it" if has_others else ""
+            raise InputError(f"{error}{hint}") from None
 
 
 def load_python(path: Path) -> str:

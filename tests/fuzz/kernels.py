@@ -84,6 +84,7 @@ def train_all() -> None:
         {"rule": "a-wm:pairs:mira"},
         {"rule": "csp:ada", "cost": {"N": 2}},
         {"clusters": 3},
+        {"candidates": 2},
         {"rule": "b-wmr-printed"},
         {"rule": "b-wmr-printed", "order": 2},
         {"vote": True},
