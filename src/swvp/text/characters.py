@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 from swvp.features.encoder import Columns
 from swvp.features.presets import neighbours, window
 from swvp.tagging.corpus import Corpus, Labels
+from swvp.types import Ints
 
-__all__ = ["COLUMNS", "TEMPLATES", "CharacterReader", "chunk_spans"]
+__all__ = ["COLUMNS", "TEMPLATES", "CharacterReader", "chunk_spans", "not_blank"]
 
 COLUMNS = ("char", "class", "before", "after", "next")
 LONGEST = 8
@@ -59,6 +60,15 @@ Ids = NDArray[np.int32]
 def chunk_spans(text: str) -> list[tuple[int, int]]:
     """Return where the chunks of a text begin and end."""
     return [match.span() for match in CHUNK.finditer(text)]
+
+
+def not_blank(text: str) -> Ints:
+    """Return the places of the characters that are not blank."""
+    spans = np.array(chunk_spans(text), np.int64).reshape(-1, 2)
+    lengths = spans[:, 1] - spans[:, 0]
+    before = np.cumsum(lengths) - lengths
+    places: Ints = np.arange(int(lengths.sum())) + np.repeat(spans[:, 0] - before, lengths)
+    return places
 
 
 class CharacterReader:

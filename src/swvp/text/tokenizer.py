@@ -22,21 +22,17 @@ from swvp.io.container import Contents
 from swvp.io.model_files import Memory, require, strings
 from swvp.io.table import Table
 from swvp.tagging import persistence as taggers
-from swvp.tagging.corpus import Corpus, Labels
 from swvp.tagging.tagger import Tagger
-from swvp.text.characters import COLUMNS, TEMPLATES, CharacterReader, chunk_spans
+from swvp.text.boundaries import Boundaries, boundaries_of
+from swvp.text.characters import COLUMNS, TEMPLATES, CharacterReader, not_blank
 from swvp.text.segmentation import Segmentation
-from swvp.text.treebank_text import Paragraph, paragraphs_of
+from swvp.text.tokenizer_examples import INSIDE, LABELS, SENTENCE, TOKEN, training_corpus
+from swvp.text.treebank_text import paragraphs_of
 from swvp.text.whole_pieces import KINDS, join_pieces, kinds_of
 from swvp.types import Ints
 
 __all__ = ["Scores", "Tokenizer", "paragraphs"]
 
-INSIDE, TOKEN, SENTENCE = "inside", "token", "sentence"
-LABELS = [INSIDE, TOKEN, SENTENCE]
-
-LEAST_PIECE = 150
-"""Training examples have at least so many characters: whole paragraphs would be too few examples."""
 WINDOW = 2000
 """A paragraph is segmented in windows of so many characters, which is also the longest sentence."""
 LONGEST_PARAGRAPH = 2**20
@@ -47,6 +43,7 @@ EPOCHS = 8
 MINIMUM_COUNT = 3
 """Features that occur less often are left out: that makes model files smaller, and on dev sets it loses nothing."""
 
+NO_BOUNDARIES = Boundaries()
 PARAGRAPH_END = re.compile(r"\n[^\S\n]*\n\s*")
 
 
@@ -87,6 +84,7 @@ class Tokenizer:
             random_state=random_state,
         )
         self.whole: tuple[str, ...] = KINDS
+        self.boundaries = Boundaries()
         self._reader = CharacterReader()
 
     # ---------------------------------------------------------------- learning
@@ -111,6 +109,7 @@ class Tokenizer:
         tokenizer = cls(epochs=epochs, random_state=random_state)
         training = tokenizer.tagger.start(training_corpus(paragraphs_of(table)))
         tokenizer.whole = kinds_of(paragraphs_of(table))
+        tokenizer.boundaries = boundaries_of(paragraphs_of(table))
         training.run(epochs)
         tokenizer.tagger.finish(training)
         keep_used_attributes(tokenizer.tagger)
@@ -189,7 +188,7 @@ class Tokenizer:
             following = []
             for (k, begin), window, a, b in zip(active, windows, corpus.offsets, corpus.offsets[1:], strict=False):
                 whole = begin + len(window) == len(texts[k])
-                starts, stops, closes = spans_of(window, kinds[a:b], self.whole)
+                starts, stops, closes = spans_of(window, kinds[a:b], self.whole, self.boundaries)
                 used = len(starts)
                 if not whole:
                     used = complete(stops, closes)
@@ -232,7 +231,7 @@ class Tokenizer:
     def contents(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the description and the arrays, for a model file."""
         _, meta, arrays = taggers.contents_of(self.tagger)
-        return {**meta, "whole": list(self.whole)}, arrays
+        return {**meta, "whole": list(self.whole), "boundaries": self.boundaries.to_json()}, arrays
 
     @staticmethod
     def array_names(meta: dict[str, Any]) -> set[str]:
@@ -244,42 +243,14 @@ class Tokenizer:
         """Return the tokenizer of a model file; raise InputError if its parts do not fit together."""
         whole = strings(meta.get("whole", []))
         require(set(whole) <= set(KINDS), "kinds of tokens")
-        described = {name: value for name, value in meta.items() if name != "whole"}
+        boundaries = Boundaries.from_json(meta.get("boundaries"))
+        described = {name: value for name, value in meta.items() if name not in ("whole", "boundaries")}
         tagger = taggers.rebuild(Contents(taggers.KIND, described, dict(arrays)), memory, Tagger)
         require(tagger.kind_ == "columns" and tuple(tagger.columns_) == COLUMNS, "columns")
         require(set(tagger.classes_) <= set(LABELS), "labels")
         tokenizer = cls(epochs=tagger.epochs, random_state=tagger.random_state)
-        tokenizer.tagger, tokenizer.whole = tagger, tuple(whole)
+        tokenizer.tagger, tokenizer.whole, tokenizer.boundaries = tagger, tuple(whole), boundaries
         return tokenizer
-
-
-# ---------------------------------------------------------------- training examples
-
-
-def training_corpus(texts: Iterable[Paragraph]) -> Corpus:
-    """Return the characters of paragraphs with their labels, in pieces of some sentences.
-
-    A piece has at least two sentences and LEAST_PIECE characters, and begins with the last sentence of the one before:
-    so the end of each sentence is also seen with what follows it.
-    """
-    pieces, labels = [], []
-    for text, sentences in texts:
-        codes = np.zeros(len(text), np.int32)
-        for spans in sentences:
-            codes[[end - 1 for _, end in spans]] = LABELS.index(TOKEN)
-            codes[spans[-1][1] - 1] = LABELS.index(SENTENCE)
-        first = 0
-        while True:
-            begin, last = sentences[first][0][0], first
-            while last + 1 < len(sentences) and (last == first or sentences[last][-1][1] - begin < LEAST_PIECE):
-                last += 1
-            end = sentences[last][-1][1]
-            pieces.append(text[begin:end])
-            labels.append(codes[begin:end][not_blank(text[begin:end])])
-            if last + 1 == len(sentences):
-                break
-            first = last
-    return CharacterReader().corpus(pieces, Labels(LABELS, np.concatenate(labels)))
 
 
 def keep_used_attributes(tagger: Tagger) -> None:
@@ -290,15 +261,6 @@ def keep_used_attributes(tagger: Tagger) -> None:
         strings = [list(vocabulary) for vocabulary in encoder.vocabularies]
         encoder.restore(strings, encoder.keys[used], encoder.lexicons, encoder.clusters)
         tagger.coef_, tagger.n_attributes_ = rounded(tagger.coef_[used]), encoder.size
-
-
-def not_blank(text: str) -> Ints:
-    """Return the places of the characters that are not blank."""
-    spans = np.array(chunk_spans(text), np.int64).reshape(-1, 2)
-    lengths = spans[:, 1] - spans[:, 0]
-    before = np.cumsum(lengths) - lengths
-    places: Ints = np.arange(int(lengths.sum())) + np.repeat(spans[:, 0] - before, lengths)
-    return places
 
 
 # ---------------------------------------------------------------- paragraphs and windows
@@ -359,19 +321,23 @@ def window_of(text: str, begin: int) -> str:
     return text[begin:] if end >= len(text) else text[begin : after_last_blank(text, begin, end)]
 
 
-def spans_of(text: str, kinds: Ints, whole: Sequence[str] = ()) -> tuple[Ints, Ints, Any]:
+def spans_of(
+    text: str, kinds: Ints, whole: Sequence[str] = (), boundaries: Boundaries = NO_BOUNDARIES
+) -> tuple[Ints, Ints, Any]:
     """Return where tokens begin and end in a text and which of them end a sentence, given labels of its characters.
 
     `whole` are the kinds of pieces that are not divided.
     """
     places = not_blank(text)
-    kinds = join_pieces(text, LABELS.index(INSIDE), kinds, places, whole)
-    gaps = np.append(np.diff(places) - 1, 0)
-    ending = (kinds > 0) | (gaps > 1)  # a token may have a blank in it, as 20 000, but no more than one
+    inside, token, sentence = map(LABELS.index, (INSIDE, TOKEN, SENTENCE))
+    kinds = boundaries.correct(
+        text, places, join_pieces(text, inside, kinds, places, whole), inside=inside, token=token
+    )
+    ending = kinds != inside
     ending[-1] = True
     last = np.flatnonzero(ending)
     first = np.concatenate([[0], last[:-1] + 1])
-    return places[first], places[last] + 1, kinds[last] == LABELS.index(SENTENCE)
+    return places[first], places[last] + 1, kinds[last] == sentence
 
 
 def complete(stops: Ints, closes: Any) -> int:
