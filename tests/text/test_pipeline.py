@@ -283,6 +283,13 @@ def test_lines_can_be_sentences(pipeline, tmp_path, input, monkeypatch):
         assert conllu.count("# newpar") == 2
 
 
+def test_a_blank_inside_a_token_survives_lines_of_tokens(pipeline, tmp_path):
+    conllu = analysed(pipeline, tmp_path / "text", "le roi\u00a0dort .\n", input="horizontal")
+    assert [line.split("\t")[1] for line in conllu.split("\n") if line[:1].isdigit()] == ["le", "roi dort", "."]
+    lines = analysed(pipeline, tmp_path / "text", "le roi\u00a0dort .\n", input="horizontal", output="horizontal")
+    assert lines == "le roi\u00a0dort .\n"
+
+
 def test_tokens_can_be_lines(pipeline, tmp_path, monkeypatch):
     text = "le\tx\nroi\n\n\nle\ndu\n"
     whole = analysed(pipeline, tmp_path / "text", text, input="vertical")

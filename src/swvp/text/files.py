@@ -33,6 +33,10 @@ TOKENS = 4000
 """The number of tokens of a plain text that are analysed at once, at least."""
 
 
+NO_BREAK = "\xa0"
+"""In lines of tokens, a blank inside a token, as in files of UDPipe."""
+
+
 class Part(NamedTuple):
     """A part of a text: its tokens, what is before it, and the number of its first sentence."""
 
@@ -194,7 +198,7 @@ def sentence_lines(pipeline: Pipeline, chunks: Iterable[str]) -> Iterator[Part]:
 
 
 def token_lines(pipeline: Pipeline, chunks: Iterable[str]) -> Iterator[Part]:
-    """Divide lines, each of them a sentence, at blanks and tabs."""
+    """Divide lines, each of them a sentence, at blanks and tabs; non-breaking blanks are blanks in tokens."""
 
     def spans(line: str) -> tuple[list[int], list[int]]:
         starts, ends, at = [], [], 0
@@ -205,7 +209,8 @@ def token_lines(pipeline: Pipeline, chunks: Iterable[str]) -> Iterator[Part]:
             at += len(piece) + 1
         return starts, ends
 
-    return parts_of_lines(chunks, spans)
+    for part in parts_of_lines(chunks, spans):
+        yield part._replace(text=part.text.replace(NO_BREAK, " "))
 
 
 def parts_of_lines(chunks: Iterable[str], spans: Callable[[str], tuple[list[int], list[int]]]) -> Iterator[Part]:
@@ -338,7 +343,8 @@ def json_lines(document: Document) -> str:
 def horizontal(document: Document) -> str:
     """Return a line for each sentence, with blanks between tokens; those in a token are non-breaking."""
     return "".join(
-        " ".join("\xa0".join(token.text.split()) for token in sentence.tokens) + "\n" for sentence in document.sentences
+        " ".join(NO_BREAK.join(token.text.split()) for token in sentence.tokens) + "\n"
+        for sentence in document.sentences
     )
 
 
