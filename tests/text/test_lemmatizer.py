@@ -78,3 +78,13 @@ def test_damaged_contents_are_refused(lemmatizer):
 def test_a_treebank_without_lemmas_is_refused():
     with pytest.raises(InputError, match="no lemmas"):
         Lemmatizer.train(treebank_of([[("a", "_", "X", "_", "_")]]))
+
+
+@pytest.mark.parametrize("form", ["😀", "αγόρασε", "ΑΘΉΝΑ", "我们", "ред"])
+def test_words_of_characters_that_training_never_had_are_their_own_lemmas(lemmatizer, form):
+    assert lemmatizer.lemma(form, "VERB", "Tense=Past", "VBD") == form
+    assert lemmatizer.explain(form, "VERB", "Tense=Past", "VBD").source == "form"
+
+
+def test_a_word_with_one_unknown_character_is_edited(lemmatizer):
+    assert lemmatizer.lemma("žlooked", "VERB", "Tense=Past", "VBD") == "žlook"

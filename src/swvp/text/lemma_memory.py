@@ -55,6 +55,7 @@ class LemmaMemory:
             known = self.best.setdefault(analysis[:3], number)
             if analysis.tokens > self.analyses[known].tokens:
                 self.best[analysis[:3]] = number
+        self.characters = {character for analysis in self.analyses for character in analysis.form.lower()}
         self._count()
         self._index_suffixes()
 
@@ -98,9 +99,15 @@ class LemmaMemory:
         return Evidence(*[counted.get(key, 0) - own for counted, key in zip(self.counts, keys, strict=True)])
 
     def candidates(self, form: str, upos: str) -> dict[str, int]:
-        """Return the lemmas that a form may have, each with the number of the tree that makes it."""
+        """Return the lemmas that a form may have, each with the number of the tree that makes it.
+
+        Training says nothing of a form most of whose characters it never saw, such as an emoji or another script: there
+        are no candidates.
+        """
         lower = form.lower()
         found: dict[str, int] = {}
+        if 2 * sum(character in self.characters for character in lower) < len(lower):
+            return found
         for tag in (upos, ANY):
             for length in range(min(LONGEST_SUFFIX, len(lower)), -1, -1):
                 for tree in self.of_suffix.get((tag, lower[len(lower) - length :]), ()):
