@@ -1,4 +1,4 @@
-r"""Pieces of a text that are one token in any language: addresses, numbers with separators, rows of dots, emoji, marks.
+r"""Pieces of a text that are one token in any language: addresses, @names, times, dates, numbers, dots, emoji.
 
 A treebank may have too few of them to learn from. But treebanks differ: some divide 3,5. So each kind is used only if
 the training text does not contradict it, and a tagger still decides what else belongs to the token.
@@ -23,6 +23,9 @@ LAST = r"[-A-Za-z0-9/#=&_~$%+]"
 PATTERNS = {
     "url": re.compile(rf"(?:(?:https?|ftp)://|www\.){ADDRESS}*{LAST}", re.IGNORECASE),
     "e-mail": re.compile(r"(?<![\w.+-])[A-Za-z0-9][\w.+-]*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+", re.ASCII),
+    "name": re.compile(r"(?<![\w@#])[@#]\w+", re.ASCII),
+    "time": re.compile(r"(?<![\w:.])\d{1,2}(?::\d\d){1,2}(?![\w:])"),
+    "date": re.compile(r"(?<![\w/.-])\d{1,4}([/.-])\d{1,2}\1\d{1,4}(?![\w/-])"),
     "number": re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)+(?![\w,]|\.\w)"),
     "dots": re.compile(r"(?<!\.)\.{2,}"),
 }
