@@ -42,6 +42,7 @@ def test_training_prints_stages_and_scores_and_writes_one_file(fine):
         Path("folder", f"x-ud-{part}.conllu").write_text(treebank_text(), encoding="utf-8")
     _, err = fine("train", "pipeline", "folder", "-m", "model", "--order", "1", "--folds", "2")
     for text in (
+        "reading folder/x-ud-train.conllu, dev set folder/x-ud-dev.conllu\n",
         "tokens:",
         "tags:",
         "lemmas:",
@@ -51,6 +52,16 @@ def test_training_prints_stages_and_scores_and_writes_one_file(fine):
     ):
         assert text in err
     assert sorted(path.name for path in Path().iterdir()) == ["folder", "model"]
+
+
+def test_several_texts_have_their_names_and_one_has_none(model, fine):
+    for name in ("a.txt", "b.txt"):
+        Path(name).write_text("le roi dort.", encoding="utf-8")
+    out, _ = fine("parse", model, "a.txt", "b.txt")
+    lines = out.decode().split("\n")
+    assert [line for line in lines if "newdoc" in line] == ["# newdoc id = a.txt", "# newdoc id = b.txt"]
+    out, _ = fine("parse", model, "a.txt")
+    assert out.startswith(b"# newdoc\n")
 
 
 def test_a_text_is_parsed_to_conllu_and_scored(model, fine):

@@ -290,6 +290,25 @@ def test_a_blank_inside_a_token_survives_lines_of_tokens(pipeline, tmp_path):
     assert lines == "le roi\u00a0dort .\n"
 
 
+def test_a_document_can_have_the_name_of_its_file(pipeline, tmp_path):
+    conllu = analysed(pipeline, tmp_path / "text", "le roi.\n\nle chat.\n", document_id="a\tb.txt")
+    assert conllu.startswith("# newdoc id = a b.txt\n# newpar\n")
+    assert conllu.count("newdoc") == 1
+
+
+@pytest.mark.parametrize("given", [None, b"abc", 3, [None], [b"abc"], [["a", 3]]])
+def test_what_is_no_text_is_refused_in_one_line(pipeline, given):
+    with pytest.raises(InputError) as error:
+        pipeline(given)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("given", ["text", b"text", None, [None], [3]])
+def test_many_texts_must_be_texts(pipeline, given):
+    with pytest.raises(InputError):
+        list(pipeline.pipe(given))
+
+
 def test_tokens_can_be_lines(pipeline, tmp_path, monkeypatch):
     text = "le\tx\nroi\n\n\nle\ndu\n"
     whole = analysed(pipeline, tmp_path / "text", text, input="vertical")

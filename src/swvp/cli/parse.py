@@ -127,7 +127,12 @@ def parse(given: ParseOptions) -> None:
         return
     if given.uses_cluster:
         raise InputError("--cluster and --workers need --output-dir, where the outputs go")
+    files = given.files or ["-"]
     parts = (
-        part for source in given.files or ["-"] for part in analyse_file(pipeline, source, **options, n_jobs=threads)
+        part
+        for source in files
+        for part in analyse_file(
+            pipeline, source, **options, n_jobs=threads, document_id=source if len(files) > 1 else None
+        )
     )
     write_blocks(given.output, parts)

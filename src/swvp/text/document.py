@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -86,8 +86,8 @@ class Document:
         -------
         Document
         """
+        check_tokens(sentences)
         tokens = list(itertools.chain.from_iterable(sentences))
-        check_tokens(sentences, tokens)
         lengths = np.array([len(token) for token in tokens], np.int64)
         starts = np.concatenate([[0], np.cumsum(lengths + 1)]).astype(np.int64)[: len(tokens)]
         sizes = [len(sentence) for sentence in sentences]
@@ -300,11 +300,14 @@ def words_of(
     )
 
 
-def check_tokens(sentences: Sequence[Sequence[str]], tokens: Sequence[Any]) -> None:
+def check_tokens(sentences: Sequence[Sequence[str]]) -> None:
     """Raise InputError unless sentences are lists of tokens, none of them empty."""
-    if any(isinstance(sentence, str) for sentence in sentences):
-        raise InputError("sentences must be lists of tokens, not texts: call the pipeline with a text instead")
-    for token in tokens:
+    for sentence in sentences:
+        if isinstance(sentence, str):
+            raise InputError("sentences must be lists of tokens, not texts: call the pipeline with a text instead")
+        if isinstance(sentence, bytes) or not isinstance(sentence, Sized) or not isinstance(sentence, Iterable):
+            raise InputError(f"a sentence must be a list of tokens, not {sentence!r}")
+    for token in itertools.chain.from_iterable(sentences):
         if not isinstance(token, str) or not token.strip():
             raise InputError(f"a token must be a text that is not empty, not {token!r}")
     if not all(len(sentence) for sentence in sentences):

@@ -22,7 +22,7 @@ from swvp.text.document import Document
 from swvp.text.gold import document_of
 from swvp.text.pipeline import Pipeline
 from swvp.text.segmentation import Segmentation
-from swvp.text.sentence import PARAGRAPH
+from swvp.text.sentence import PARAGRAPH, form_of
 
 __all__ = ["INPUTS", "OUTPUTS", "analyse_file", "written_back"]
 
@@ -32,6 +32,9 @@ LINES = 500
 TOKENS = 4000
 """The number of tokens of a plain text that are analysed at once, at least."""
 
+
+NEW_DOCUMENT = "# newdoc\n"
+"""The first line of a text in CoNLL-U."""
 
 NO_BREAK = "\xa0"
 """In lines of tokens, a blank inside a token, as in files of UDPipe."""
@@ -57,6 +60,7 @@ def analyse_file(
     confidence: bool = False,
     section: Section | None = None,
     line: int = 0,
+    document_id: str | None = None,
 ) -> Iterator[bytes]:
     """Yield the analysis of a file, part by part.
 
@@ -77,6 +81,8 @@ def analyse_file(
         With CoNLL-U as input: analyse only this section of the file.
     line : int
         The number of lines before it; at least 1 unless it is the first.
+    document_id : str, optional
+        The name of the text in CoNLL-U, after `# newdoc id =`; not with CoNLL-U as input.
     """
     if confidence and input == "conllu":
         raise InputError("no confidences with --input conllu, whose other bytes stay: use another input")
@@ -92,7 +98,10 @@ def analyse_file(
         return
 
     def work(part: Part) -> bytes:
-        return write(pipeline.analyse(**part._asdict(), confidence=confidence)).encode()
+        written = write(pipeline.analyse(**part._asdict(), confidence=confidence))
+        if document_id is not None and output == "conllu" and written.startswith(NEW_DOCUMENT):
+            written = written.replace(NEW_DOCUMENT, f"# newdoc id = {form_of(document_id)}\n", 1)
+        return written.encode()
 
     yield from in_order(work, INPUTS[input](pipeline, read_text(source)), n_jobs)
 

@@ -225,7 +225,7 @@ class Pipeline:
         """
         if isinstance(text, str):
             return self._document(text, confidence)
-        parts = iter(text)
+        parts = iter(checked(text))
         first = list(itertools.islice(parts, 1))
         parts = itertools.chain(first, parts)
         if first and isinstance(first[0], str):
@@ -235,7 +235,7 @@ class Pipeline:
     def _document(self, text: str | Sequence[Sequence[str]], confidence: bool) -> Document:
         if isinstance(text, str):
             return self.analyse(text, self.segment(text), confidence=confidence)
-        document = Document.from_tokens(list(text))
+        document = Document.from_tokens(list(checked(text)))
         return self.analyse(document.text, document.segmentation, confidence=confidence)
 
     def only_words(self, sentences: Sequence[Sequence[str]]) -> Document:
@@ -270,8 +270,11 @@ class Pipeline:
         """
         if n_jobs < 1:
             raise InputError(f"n_jobs must be at least 1, not {n_jobs}")
+        if isinstance(texts, str):
+            raise InputError("pipe takes many texts, this is one: call the pipeline with it, or give a list")
+        checked(texts)
         self.use_one_thread()
-        yield from in_order(lambda text: self._document(text, confidence), texts, n_jobs)
+        yield from in_order(lambda text: self._document(text, confidence), map(checked, texts), n_jobs)
 
     def use_one_thread(self) -> None:
         """Let the parser use one thread, because several texts are analysed at the same time."""
@@ -376,6 +379,15 @@ class Pipeline:
         if "trees" in self.parts:
             treebank = treebank.with_trees(*self.parts["trees"].predict(treebank))
         return treebank
+
+
+def checked(text: Any) -> Any:
+    """Return a text, or sentences of tokens, or many texts; raise InputError for anything else."""
+    if isinstance(text, bytes | bytearray):
+        raise InputError("a text must be a str, not bytes: decode them first, as with text.decode()")
+    if not isinstance(text, Iterable):
+        raise InputError(f"a pipeline analyses a text, sentences of tokens, or many texts, not {text!r}")
+    return text
 
 
 def missing_tags(pipeline: Pipeline, *, has_tags: bool) -> str | None:

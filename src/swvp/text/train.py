@@ -89,6 +89,7 @@ def train_pipeline(
     if isinstance(train, str | Path) and Path(train).is_dir():
         train, in_folder = files_of_folder(Path(train))
         dev = in_folder if dev is None else dev
+        note(f"reading {train}" + (", without a dev set" if dev is None else f", dev set {name_of(dev)}"))
     paths = ("", None) if workers is None else paths_of(train, dev)
     treebank, dev_set = read_treebanks(train, dev, encoding)
     left_out = {stage: reason for stage in wanted if (reason := why_not(stage, treebank))}
@@ -148,6 +149,11 @@ def read_treebanks(
         train, in_folder = files_of_folder(Path(train))
         dev = in_folder if dev is None else dev
     return read_any(train, encoding), None if dev is None else read_any(dev, encoding)
+
+
+def name_of(source: str | Path | Treebank) -> str:
+    """Return what a treebank is called in notes."""
+    return source.name if isinstance(source, Treebank) else str(source)
 
 
 def read_any(source: str | Path | Treebank, encoding: str) -> Treebank:
