@@ -129,7 +129,9 @@ def test_outputs_of_a_tagger_have_its_labels(ask):
 def test_any_character_comes_back_as_it_was(ask):
     text = "<script>alert('x')</script> \u202e \0 𝒜 ד &amp;"
     answer = ask("analyze", model="names", text=text)
-    assert [word["form"] for word in answer["sentences"][0]["words"]] == text.split(" ")
+    sentence = answer["sentences"][0]
+    assert [token["text"] for token in sentence["tokens"]] == text.split(" ")
+    assert [word["form"] for word in sentence["words"]] == text.replace("\0", "\ufffd").split(" ")
 
 
 def test_tokens_cannot_break_the_columns_of_a_file(ask):

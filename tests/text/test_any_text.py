@@ -92,6 +92,19 @@ def test_the_file_that_is_written_holds_each_byte_and_can_be_read_again(garden, 
     assert [again.words.strings[k] for k in again.words.ids] == [word.form for word in garden(text).words]
 
 
+@pytest.mark.parametrize("control", ["\x00", "\x1b", "\x7f", "\x9b"])
+def test_control_characters_are_replaced_in_files_and_kept_in_the_notes(garden, tmp_path, control):
+    text = f"Ann sa{control}w Bob{control}\x0b.\n"
+    path = tmp_path / "text"
+    path.write_bytes(text.encode())
+    for output in ("conllu", "vertical", "horizontal"):
+        written = b"".join(analyse_file(garden, str(path), output=output)).decode()
+        assert not any(character in written for character in (control, "\x0b"))
+        assert "sa\ufffdw" in written
+    assert joined(garden(text).to_conllu()) == text
+    assert [token.text for token in garden(text).tokens][1] == f"sa{control}w"
+
+
 @pytest.mark.parametrize("content", [b"", b" \t\r\n\n", b"\xef\xbb\xbf", "\xa0\u3000\n".encode()])
 def test_a_text_without_tokens_gives_nothing(garden, tmp_path, content):
     (tmp_path / "text").write_bytes(content)

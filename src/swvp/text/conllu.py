@@ -1,7 +1,8 @@
 r"""Documents as CoNLL-U, with every character of the text.
 
 Spaces that are not one blank are in MISC, in UDPipe's notation: SpaceAfter=No, SpacesAfter=\n, SpacesBefore=\s\s for
-those before the first token of a text, SpacesInToken for a token whose form is not what the text has.
+those before the first token of a text, SpacesInToken for a token whose form is not what the text has. Control
+characters, for which UDPipe has no notation, are written as in Python: \x00.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from swvp.text.sentence import Sentence, form_of
 __all__ = ["rows_of", "to_conllu"]
 
 ESCAPES = {"\\": "\\\\", "|": "\\p", " ": "\\s", "\t": "\\t", "\r": "\\r", "\n": "\\n"}
-NOTATION = str.maketrans(ESCAPES)
+CONTROL = [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029]
+NOTATION = str.maketrans({chr(code): ascii(chr(code))[1:-1] for code in CONTROL} | ESCAPES)
 
 Row = tuple[str, str, str, str, str, str, str, str, str, str]
 

@@ -352,7 +352,7 @@ def json_lines(document: Document) -> str:
 def horizontal(document: Document) -> str:
     """Return a line for each sentence, with blanks between tokens; those in a token are non-breaking."""
     return "".join(
-        " ".join(NO_BREAK.join(token.text.split()) for token in sentence.tokens) + "\n"
+        " ".join(NO_BREAK.join(form_of(token.text).split()) for token in sentence.tokens) + "\n"
         for sentence in document.sentences
     )
 
@@ -360,7 +360,7 @@ def horizontal(document: Document) -> str:
 def vertical(document: Document) -> str:
     """Return a line for each token and an empty line after each sentence."""
     return "".join(
-        "".join(" ".join(token.text.split()) + "\n" for token in sentence.tokens) + "\n"
+        "".join(" ".join(form_of(token.text).split()) + "\n" for token in sentence.tokens) + "\n"
         for sentence in document.sentences
     )
 

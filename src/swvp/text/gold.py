@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from swvp.text.segmentation import Segmentation
 __all__ = ["document_of", "files_of_folder"]
 
 UNESCAPED = {"s": " ", "t": "\t", "r": "\r", "n": "\n", "p": "|", "\\": "\\"}
+ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|(.?))", re.DOTALL)
 
 
 def files_of_folder(folder: Path) -> tuple[Path, Path | None]:
@@ -107,16 +109,12 @@ def spaces_in(misc: str) -> str:
 def unescaped(noted: str) -> str:
     r"""Return spaces from UDPipe's notation.
 
-    >>> unescaped(r"\s\n")
-    ' \n'
+    >>> unescaped(r"\s\n\x0b")
+    ' \n\x0b'
     """
-    pieces = noted.split("\\")
-    result, k = pieces[0], 1
-    while k < len(pieces):
-        if not pieces[k] and k + 1 < len(pieces):  # an escaped backslash
-            result += "\\" + pieces[k + 1]
-            k += 2
-            continue
-        result += UNESCAPED.get(pieces[k][:1], "") + pieces[k][1:]
-        k += 1
-    return result
+
+    def character(match: re.Match[str]) -> str:
+        code = match[1] or match[2]
+        return chr(int(code, 16)) if code else UNESCAPED.get(match[3], "")
+
+    return ESCAPE.sub(character, noted)

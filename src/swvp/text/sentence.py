@@ -24,6 +24,11 @@ PARAGRAPH = re.compile(r"\n[^\S\n]*\n")
 NOT_IN_FORMS = re.compile(r"[\t\n\r\x0b\x0c\x1c-\x1f\x85\u2028\u2029]+")
 """What ends a field or a line of a file."""
 
+CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+"""Control characters that are no blanks: they steer terminals, and many programs refuse them."""
+
+INSTEAD = "\ufffd"
+
 
 class Word(NamedTuple):
     """A word of a sentence.
@@ -230,8 +235,12 @@ def strings_of(column: Column) -> list[str]:
 
 
 def form_of(piece: str) -> str:
-    """Return a token of the text as a form: without the characters that end a field or a line of a file."""
-    return NOT_IN_FORMS.sub(" ", piece) if not piece.isprintable() else piece
+    r"""Return a token of the text as a form: a blank for ends of fields and lines, U+FFFD for control characters.
+
+    >>> form_of("a\tb\x00") == "a b\ufffd"
+    True
+    """
+    return piece if piece.isprintable() else CONTROL.sub(INSTEAD, NOT_IN_FORMS.sub(" ", piece))
 
 
 def without(fields: dict[str, Any], name: str, nothing: str | None) -> dict[str, Any]:
