@@ -40,7 +40,7 @@ class BlankTokenizer(Stage):
     """Tokens are what is between blanks, a full stop at the end of one is a token that ends its sentence."""
 
     @classmethod
-    def train(cls, table, *, dev=None, random_state=0):
+    def train(cls, table, *, dev=None, random_state=0, watch=None):
         return cls({})
 
     def segment(self, text):
@@ -73,7 +73,7 @@ class RememberedTags(Stage):
     """Each word has the tags of its first occurrence."""
 
     @classmethod
-    def train(cls, treebank, *, dev=None, random_state=0, epochs=1):
+    def train(cls, treebank, *, dev=None, random_state=0, epochs=1, watch=None):
         rows = zip(*(listed(column) for column in (treebank.words, treebank.upos, treebank.feats)), strict=True)
         known = {}
         for word, upos, feats in rows:
@@ -93,7 +93,7 @@ class RememberedLemmas(Stage):
         self.lexicon = {}
 
     @classmethod
-    def train(cls, treebank, *, dev=None, random_state=0, epochs=1):
+    def train(cls, treebank, *, dev=None, random_state=0, epochs=1, watch=None):
         known = {}
         for word, lemma in zip(listed(treebank.words), listed(treebank.lemmas), strict=True):
             known.setdefault(word, lemma)

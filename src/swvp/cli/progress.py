@@ -20,6 +20,9 @@ from swvp.training.tune import Trial
 
 __all__ = ["TrainingOutput", "Watch"]
 
+SILENCE = 5.0
+"""Epochs of the stages of a pipeline are printed if nothing was for so many seconds."""
+
 
 class Watch:
     """The progress of many trainings: a bar with the time left in a terminal, else a line for each tenth."""
@@ -70,9 +73,19 @@ class TrainingOutput(Observer):
         self.bar: Watch | None = None  # while rules are tuned
         self.rules = 0
         self.status: Status | None = None  # while a round over shards runs
+        self.stages: dict[str, tuple[int, float]] = {}  # the first epoch of each stage, and when it was over
+        self.printed = time.monotonic()
 
     def on_note(self, text: str) -> None:
         self.console.print(text)
+        self.printed = time.monotonic()
+
+    def on_stage_epoch(self, stage: str, epoch: int, epochs: int) -> None:
+        now = time.monotonic()
+        first, begin = self.stages.setdefault(stage, (epoch, now))
+        if epoch < epochs and now - self.printed >= SILENCE:
+            left = f", {clock((now - begin) / (epoch - first) * (epochs - epoch))} left" if epoch > first else ""
+            self.on_note(f"{stage}: epoch {epoch} of {epochs}{left}")
 
     def on_start(self, start: Start) -> None:
         if start.stage:

@@ -21,6 +21,7 @@ from swvp.text.lemma_data import NONE, DevWords, Word, distinct, first_xpos, mem
 from swvp.text.lemma_features import NARROW, WIDE, contexts_of, hashed, keys_of_tree, lemma_keys
 from swvp.text.lemma_memory import Analysis, LemmaMemory
 from swvp.text.lexicon import Lexicon, look_up
+from swvp.text.stage_watch import Watch, ignore
 from swvp.training.options import power_of
 from swvp.types import Floats, Singles
 
@@ -103,6 +104,7 @@ class Lemmatizer:
         random_state: Any = 0,
         epochs: int = EPOCHS,
         places: int = PLACES,
+        watch: Watch = ignore,
     ) -> Self:
         """Train on a treebank with lemmas.
 
@@ -118,6 +120,8 @@ class Lemmatizer:
         epochs : int
         places : int
             The hash size: the number of weights, a power of 2.
+        watch : callable, optional
+            Called after each epoch with its number and the number of epochs.
 
         Returns
         -------
@@ -147,13 +151,16 @@ class Lemmatizer:
         best, best_score = lemmatizer.weights, -1.0
         clock = 0
         selected = select(problem, learnt)
-        for _ in run_epochs(selected, model, rule, examples=len(learnt), epochs=epochs, random_state=rng, power=power):
+        for epoch in run_epochs(
+            selected, model, rule, examples=len(learnt), epochs=epochs, random_state=rng, power=power
+        ):
             clock += len(learnt)
             if held_out is not None:
                 weights = averaged_weights(model, float(clock) ** power).astype(np.float32)
                 score = held_out.score(weights.astype(np.float64))
                 if score > best_score:
                     best, best_score = weights, score
+            watch(epoch.epoch, epochs)
         if held_out is None:
             best = averaged_weights(model, float(max(clock, 1)) ** power).astype(np.float32)
         return cls(memory, best)

@@ -31,6 +31,7 @@ from swvp.structures.chain.candidates import (
 )
 from swvp.structures.operations import averaged_weights
 from swvp.text.analyses import Analyses, Analysis, learn_analyses
+from swvp.text.stage_watch import Watch, ignore
 from swvp.types import Floats, Int32s, Ints
 
 __all__ = ["MorphologicalTagger", "Morphology"]
@@ -85,6 +86,7 @@ class MorphologicalTagger:
         epochs: int = EPOCHS,
         rule: str = RULE,
         places: int = PLACES,
+        watch: Watch = ignore,
     ) -> Self:
         """Train on a treebank.
 
@@ -100,6 +102,8 @@ class MorphologicalTagger:
             The update rule; its options are the defaults of `swvp.rules`, those of RULE were chosen on dev sets.
         places : int
             The hash size: the number of weights of words, a power of 2.
+        watch : callable, optional
+            Called after each epoch with its number and the number of epochs.
 
         Returns
         -------
@@ -130,6 +134,7 @@ class MorphologicalTagger:
             power=POWER,
         ):
             done += epoch.examples
+            watch(epoch.epoch, epochs)
         tagger.weights = averaged_weights(model, float(max(done, 1)) ** POWER)
         tagger.weights[np.abs(tagger.weights) < LEAST_WEIGHT] = 0.0
         tagger.weights = rounded(tagger.weights)

@@ -26,6 +26,7 @@ from swvp.tagging.tagger import Tagger
 from swvp.text.boundaries import Boundaries, boundaries_of
 from swvp.text.characters import COLUMNS, TEMPLATES, CharacterReader, not_blank
 from swvp.text.segmentation import Segmentation
+from swvp.text.stage_watch import Watch, ignore
 from swvp.text.tokenizer_examples import INSIDE, LABELS, SENTENCE, TOKEN, training_corpus
 from swvp.text.treebank_text import paragraphs_of
 from swvp.text.whole_pieces import KINDS, join_pieces, kinds_of
@@ -90,7 +91,15 @@ class Tokenizer:
     # ---------------------------------------------------------------- learning
 
     @classmethod
-    def train(cls, table: Table, *, dev: Table | None = None, random_state: int = 0, epochs: int = EPOCHS) -> Self:
+    def train(
+        cls,
+        table: Table,
+        *,
+        dev: Table | None = None,
+        random_state: int = 0,
+        epochs: int = EPOCHS,
+        watch: Watch = ignore,
+    ) -> Self:
         """Learn from a file in CoNLL-U.
 
         Parameters
@@ -101,6 +110,8 @@ class Tokenizer:
             Not used: the number of epochs is fixed.
         random_state : int
         epochs : int
+        watch : callable, optional
+            Called after each epoch with its number and the number of epochs.
 
         Returns
         -------
@@ -110,7 +121,7 @@ class Tokenizer:
         training = tokenizer.tagger.start(training_corpus(paragraphs_of(table)))
         tokenizer.whole = kinds_of(paragraphs_of(table))
         tokenizer.boundaries = boundaries_of(paragraphs_of(table))
-        training.run(epochs)
+        training.run(epochs, watch=lambda progress: watch(progress.epoch.epoch, epochs))
         tokenizer.tagger.finish(training)
         keep_used_attributes(tokenizer.tagger)
         return tokenizer

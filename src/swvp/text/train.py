@@ -27,6 +27,7 @@ from swvp.text.lexicon import read_lexicon
 from swvp.text.part_checkpoints import PartCheckpoints, digest_of
 from swvp.text.pipeline import Pipeline
 from swvp.text.sentence import strings_of
+from swvp.text.stage_watch import Watch, ignore
 from swvp.text.stages import STAGES, TreeStage, chosen_stages, class_of
 from swvp.text.stages_on_cluster import Recipe, paths_of, train_on_cluster
 from swvp.text.treebank_text import surface_sentences
@@ -105,7 +106,7 @@ def train_pipeline(
     checkpoints = PartCheckpoints(session, digest_of(treebank, dev_set))
     checkpoints.claim([*STAGES, "labels", *(f"fold-{number + 1}" for number in range(options.folds))])
     pipeline = Pipeline({}, {"left out": left_out, "with tags": why_not("tags", treebank) is None})
-    trainer = Trainer(pipeline, treebank, dev_set, options, checkpoints, note)
+    trainer = Trainer(pipeline, treebank, dev_set, options, checkpoints, note, session.on_stage_epoch)
     if workers is not None:
         recipe = Recipe(*paths, encoding, checkpoints.data, random_state, options.folds, checked)
         train_on_cluster(recipe, wanted, checkpoints, workers, trainer.stamp, note)
@@ -131,7 +132,7 @@ def checked_settings(stage: str, given: Mapping[str, Any]) -> dict[str, Any]:
         known = set(inspect.signature(Parser).parameters)
     else:
         parameters = inspect.signature(class_of(stage).train).parameters.values()
-        known = {each.name for each in parameters if each.kind is each.KEYWORD_ONLY} - {"dev", "random_state"}
+        known = {each.name for each in parameters if each.kind is each.KEYWORD_ONLY} - {"dev", "random_state", "watch"}
     for name in given:
         if name not in known:
             raise unknown_name(f"option of {stage}", name, sorted(known))
@@ -197,9 +198,10 @@ class Trainer:
         options: Options,
         checkpoints: PartCheckpoints,
         note: Note,
+        on_epoch: Callable[[str, int, int], object],
     ):
         self.pipeline, self.treebank, self.dev, self.options = pipeline, treebank, dev, options
-        self.checkpoints, self.note = checkpoints, note
+        self.checkpoints, self.note, self.on_epoch = checkpoints, note, on_epoch
         self.seconds: dict[str, float] = {}  # of the stages that were trained now
 
     def train_stage(self, stage: str) -> None:
@@ -258,7 +260,12 @@ class Trainer:
         self.note(f"dev, {text}: " + ", ".join(f"{name} {100 * score:.2f}" for name, score in scores.items()))
 
     def _train(self, stage: str) -> dict[str, Any]:
-        return trained_stage(stage, self.treebank, self.dev, self.options.random_state, self.options.settings)
+        return trained_stage(
+            stage, self.treebank, self.dev, self.options.random_state, self.options.settings, self._watch(stage)
+        )
+
+    def _watch(self, stage: str) -> Watch:
+        return lambda epoch, epochs: self.on_epoch(stage, epoch, epochs)
 
     def stamp(self, stage: str) -> dict[str, Any]:
         """Return the options that a checkpoint of a stage names."""
@@ -281,9 +288,10 @@ def trained_stage(
     dev: Treebank | None,
     random_state: int,
     settings: Mapping[str, Mapping[str, Any]],
+    watch: Watch = ignore,
 ) -> dict[str, Any]:
     """Return the parts of a stage, trained."""
-    options = {"random_state": random_state, **settings[stage]}
+    options = {"random_state": random_state, "watch": watch, **settings[stage]}
     if stage != "tokens":
         return {stage: class_of(stage).train(treebank, dev=dev, **options)}
     table, dev_table = treebank.table, None if dev is None else dev.table

@@ -62,6 +62,9 @@ class Observer:
     def on_shard(self, done: int, shards: int) -> None:
         """Of the shards of a round, `done` are trained."""
 
+    def on_stage_epoch(self, stage: str, epoch: int, epochs: int) -> None:
+        """An epoch of a stage of a pipeline before the parser is over; such a stage has no checkpoints of epochs."""
+
     def on_checkpoint(self, path: Path) -> None:
         """A checkpoint was saved."""
 

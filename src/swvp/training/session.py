@@ -255,6 +255,11 @@ class Session:
         for observer in self.observers:
             observer.on_shard(done, shards)
 
+    def on_stage_epoch(self, stage: str, epoch: int, epochs: int) -> None:
+        """Report to the observers that an epoch of a stage is over."""
+        for observer in self.observers:
+            observer.on_stage_epoch(stage, epoch, epochs)
+
     def note(self, text: str | None) -> None:
         """Report a remark to the observers, if there is one."""
         if text:
