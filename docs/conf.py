@@ -104,6 +104,7 @@ PUBLIC = [
     "swvp.io",
     "swvp.structures",
     "swvp.studies",
+    "swvp.cluster",
 ]
 
 
