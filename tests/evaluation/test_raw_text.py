@@ -189,7 +189,7 @@ def test_a_file_without_heads_is_noted(fine, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["gold.conllu", "--raw"], "raw text needs two files: gold.conllu PREDICTED --raw"),
+        (["gold.conllu", "--raw"], "--raw needs a second file: swvp evaluate gold.conllu PREDICTED --raw"),
         (["gold.conllu", "a", "--raw", "--target", "upos"], "--target is for labels: it cannot be used with --raw"),
         (["gold.conllu", "a", "--raw", "--trees"], "--trees cannot be used with --raw"),
         (["gold.conllu", "a", "--raw", "--compare", "b"], "--compare cannot be used with --raw"),

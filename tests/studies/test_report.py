@@ -342,7 +342,7 @@ def test_every_choice_and_every_setting_is_listed(real, page):
 )
 def test_the_command_on_the_page_gives_the_same_settings(settings, monkeypatch):
     received = []
-    monkeypatch.setattr("swvp.cli.experiment.run_study", lambda settings, folder, **_: received.append(settings))
+    monkeypatch.setattr("swvp.cli.experiment.run_study", lambda settings, folder, *_: received.append(settings))
     command = shlex.split(html.command_of(SyntheticResults(settings, [], [], settings.to_json())))
     assert command[0] == "swvp"
     assert CliRunner().invoke(app, command[1:]).exit_code == 0

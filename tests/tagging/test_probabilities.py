@@ -216,7 +216,7 @@ def test_bad_input_is_one_clear_line(names):
         names.predict_k_best(X_NEW, 0)
     with pytest.raises(InputError, match="unknown measure 'token'"):
         names.fit_temperature([["Ann"]], [["O"]], of="token")
-    with pytest.raises(InputError, match="sentence 0 has 1 tokens and 2 labels"):
+    with pytest.raises(InputError, match="sentence 0 has 1 token and 2 labels"):
         names.fit_temperature([["Ann"]], [["O", "O"]])
     with pytest.raises(InputError, match="no gold labels that the tagger can predict"):
         names.fit_temperature([["Ann"]], [["UNSEEN"]])

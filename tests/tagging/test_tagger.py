@@ -156,8 +156,8 @@ def test_labels_unseen_in_training_count_as_wrong(data):
 @pytest.mark.parametrize(
     ("options", "X", "y", "message"),
     [
-        ({}, [["a"]], [["X"], ["Y"]], "X has 1 sentences and y has 2"),
-        ({}, [["a", "b"]], [["X"]], "sentence 0 has 2 tokens and 1 labels"),
+        ({}, [["a"]], [["X"], ["Y"]], "X has 1 sentence and y has 2"),
+        ({}, [["a", "b"]], [["X"]], "sentence 0 has 2 tokens and 1 label"),
         ({}, [], [], "no tokens to learn from"),
         ({}, [[]], [[]], "no tokens to learn from"),
         ({}, ["a b"], [["X", "X", "X"]], "a sentence is a list of tokens, not a string"),

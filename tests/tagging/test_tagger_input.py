@@ -188,14 +188,14 @@ def test_a_wide_line_in_a_long_file_takes_no_more_room_than_it_needs(tmp_path, s
 @pytest.mark.parametrize("content", [b"\ta\n\t\n\tb\n", b"a b\nc d", b"a\nb\n\nc", b"a\n\nb\n\nc\n"])
 def test_small_tables_have_room_for_all_tokens(tmp_path, content):
     (tmp_path / "a").write_bytes(content + b"\nx y z")
-    with pytest.raises(InputError, match=r"[13] columns"):
+    with pytest.raises(InputError, match=r"1 column,|3 columns"):
         read_table(tmp_path / "a")
 
 
 def test_what_does_not_fit_into_memory_is_one_line(refused, monkeypatch):
     Path("train.txt").write_text(COLUMNS)
     line = refused(*TRAIN, "--hashed", "99999999999999")
-    assert line == "hashed must be at most 4294967295, not 99999999999999"
+    assert line == "--hashed must be at most 4294967295, not 99999999999999"
 
     def full(*_, **__):
         raise MemoryError("Unable to allocate\n80 TiB")
