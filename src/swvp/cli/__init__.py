@@ -16,7 +16,20 @@ from typing import Annotated
 import typer
 
 from swvp._version import __version__
-from swvp.cli import evaluate, experiment, explain_update, inspect, parse, predict, serve, train, train_pipeline, warmup
+from swvp.cli import (
+    evaluate,
+    experiment,
+    explain_update,
+    inspect,
+    parse,
+    predict,
+    serve,
+    train,
+    train_parser,
+    train_pipeline,
+    train_tagger,
+    warmup,
+)
 from swvp.cli.compiling import watch_compiler
 from swvp.cli.interrupt import EXIT_CODE, Interrupted, interruptible
 from swvp.cli.options import Command, Group
@@ -33,7 +46,11 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command, examples in train_pipeline.COMMANDS:
+for command, examples in (
+    (train_tagger.tagger, train_tagger.EXAMPLES),
+    (train_parser.parser, train_parser.EXAMPLES),
+    *train_pipeline.COMMANDS,
+):
     train.app.command(epilog=examples, cls=Command)(command)
 app.add_typer(train.app, name="train")
 app.command(epilog=parse.EXAMPLES, cls=Command)(parse.parse)

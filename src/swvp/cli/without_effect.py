@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from swvp.cli.terminal import print_message
 
 if TYPE_CHECKING:
-    from swvp.cli.train import ParserOptions, TaggerOptions
+    from swvp.cli.train_parser import ParserOptions
+    from swvp.cli.train_tagger import TaggerOptions
     from swvp.learning.rule import UpdateRule
 
 __all__ = ["note_parser_options", "note_tagger_options"]
