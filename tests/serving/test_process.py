@@ -23,8 +23,8 @@ pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no signal
 class Running:
     """A server that was started: what it prints, and a client."""
 
-    def __init__(self, *arguments):
-        command = [sys.executable, "-m", "swvp", "serve", *map(str, arguments), "--port", "0"]
+    def __init__(self, *arguments, port=0):
+        command = [sys.executable, "-m", "swvp", "serve", *map(str, arguments), "--port", str(port)]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         self.lines = []
         self.thread = threading.Thread(target=self.read, daemon=True)
@@ -95,6 +95,19 @@ def test_hangup_loads_models_again_and_a_damaged_file_changes_nothing(server):
     asking.join()
     assert answers
     assert all(answers)
+
+
+def test_a_server_that_was_killed_starts_again_at_its_port_and_answers_the_same(model_folder):
+    first = Running(model_folder / "names.swvp")
+    before = first.ask()["sentences"]
+    first.process.kill()
+    first.process.wait()
+    second = Running(model_folder / "names.swvp", port=first.port)
+    try:
+        assert second.ask()["sentences"] == before
+    finally:
+        second.process.kill()
+        second.process.wait()
 
 
 def test_slow_clients_do_not_stop_fast_ones(server):
