@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from swvp.evaluation.counts import evaluate_phrases
-from swvp.tagging.dev_score import PhraseCounter
+from swvp.tagging.corpus import PhraseCounter
 
 SCHEMES = [
     ["O", "B-X", "I-X", "B-Y", "I-Y"],

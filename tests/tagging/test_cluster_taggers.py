@@ -9,7 +9,7 @@ from swvp.errors import InputError
 from swvp.estimators import SequenceTagger
 from swvp.features import learn_clusters
 from swvp.io.container import read_container, write_container
-from swvp.tagging.cluster_text import read_sentences
+from swvp.tagging.files import read_sentences
 
 KINDS = {"D": ["the", "a", "this"], "N": ["dog", "cat", "bird", "fish"], "V": ["sees", "hears", "likes"]}
 

@@ -9,9 +9,9 @@ from helpers.texts import COLUMNS
 from swvp.errors import InputError
 from swvp.estimators import SequenceTagger
 from swvp.features import PRESETS
-from swvp.tagging import defaults
+from swvp.tagging import options
 from swvp.tagging.corpus import corpus_of
-from swvp.tagging.defaults import choose, kind_of_labels, scheme_of, split
+from swvp.tagging.options import choose, kind_of_labels, scheme_of, split
 
 WORDS = ["Ann", "met", "Bo", "Lee", "in", "Rome"]
 ENTITIES = ["B-PER", "O", "B-PER", "I-PER", "O", "B-LOC"]
@@ -126,7 +126,7 @@ def test_with_few_sentences_the_share_outside_phrases_decides(labels, preset):
 
 
 def test_held_out_sentences_are_taken_evenly_and_none_twice(monkeypatch):
-    monkeypatch.setattr(defaults, "MOST_SENTENCES", 10)
+    monkeypatch.setattr(options, "MOST_SENTENCES", 10)
     sentences = [[f"w{k}"] for k in range(100)]
     X = [token for sentence in sentences for token in (sentence, [])]  # with empty sentences between
     train, dev = split(corpus_of(X, [["N"] * len(sentence) for sentence in X], None))

@@ -160,7 +160,7 @@ def first_tokens(tagger: Tagger, source: str, encoding: str, conllu: bool) -> li
 def described_tagger(tagger: Tagger, path: Path) -> Rows:
     """What a tagger's model file contains."""
     from swvp.features.encoder import TemplateEncoder
-    from swvp.tagging.many_labels import nonzero
+    from swvp.tagging.decoder import nonzero
 
     weights = len(nonzero(tagger.coef_)[0])
     rows = [

@@ -1,12 +1,14 @@
 """Corpora: sentences of words, of tuples of columns or of ready features, with labels, and their tokens as attributes.
 
 A corpus comes from Python or from a file. Its tokens become numbered attributes by templates
-(`swvp.features.encoder`), or are ready features (`swvp.tagging.ready`).
+(`swvp.features.encoder`), or are ready features (`swvp.tagging.ready`). A dev set is a corpus on which each epoch is
+scored. Its phrases are counted as `swvp.evaluation.phrases` does it, but in arrays: whether a phrase begins or ends
+between two labels depends on these two labels alone, so it is a table over pairs of labels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set, Sized
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set, Sized
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -14,19 +16,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp.errors import InputError, counted
+from swvp.evaluation.counts import Counts, look_like_phrases, phrases
 from swvp.features.encoder import Columns, TemplateEncoder
 from swvp.io.table import Table
 from swvp.structures.chain.attributes import AttributeChain
 from swvp.tagging.ready import FeatureEncoder
+from swvp.training.training import Weights
 from swvp.types import Ints
 
 __all__ = [
     "KINDS",
     "Corpus",
+    "Development",
     "Encoder",
     "Labels",
+    "PhraseCounter",
     "Sentences",
     "as_columns",
+    "before_and_after",
     "chain_of",
     "check_lists",
     "column_names",
@@ -270,3 +277,71 @@ def fit_chain(encoder: Encoder, corpus: Corpus, minimum_count: int) -> Attribute
         assert corpus.labels is not None
         (attributes, starts), values = encoder.fit(corpus.columns, minimum_count, *corpus.labels), np.zeros(0)
     return AttributeChain(attributes, values, starts, np.zeros(0, np.uint32), corpus.offsets)
+
+
+def before_and_after(ids: NDArray[Any], offsets: Ints, edge: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The label before and the label after each token; `edge` stands for the boundary of the sentence."""
+    first, last = offsets[:-1][np.diff(offsets) > 0], offsets[1:][np.diff(offsets) > 0] - 1
+    before, after = np.roll(ids, 1), np.roll(ids, -1)
+    before[first], after[last] = edge, edge
+    return before, after
+
+
+class Development:
+    """A dev set: `predict` returns the labels of its sentences under given weights, as numbers."""
+
+    def __init__(
+        self, predict: Callable[[Weights], NDArray[np.uint32]], gold: NDArray[Any], offsets: Ints, labels: Any
+    ):
+        self.predict, self.gold, self.offsets = predict, gold, offsets
+        all_strings = all(isinstance(label, str) for label in labels)
+        self.counter = PhraseCounter(labels) if all_strings and look_like_phrases([labels]) else None
+
+    @property
+    def metric(self) -> str:
+        return "accuracy" if self.counter is None else "F1"
+
+    def score(self, weights: Weights, model: Any) -> float:
+        """F1 if the labels are those of phrases, else accuracy."""
+        predicted = self.predict(weights)
+        if self.counter is None:
+            return float(np.mean(predicted == self.gold)) if len(self.gold) else 1.0
+        counts: Counts = self.counter.counts(self.gold, predicted, self.offsets)
+        return counts.f1
+
+
+Numbers = NDArray[np.integer]
+
+
+class PhraseCounter:
+    """Counts phrases; labels are numbers into `labels`."""
+
+    def __init__(self, labels: Sequence[str]):
+        ends = [*labels, "O"]  # the last one is the boundary of a sentence
+        self.outside = len(labels)
+        shape = (len(ends), len(ends))
+        self.begins, self.closes = np.zeros(shape, bool), np.zeros(shape, bool)
+        for i, before in enumerate(ends):
+            for j, label in enumerate(ends):
+                spans = phrases([before, label])
+                self.begins[i, j] = any(first == 1 for _, first, _ in spans)
+                self.closes[i, j] = any(last == 1 for _, _, last in spans)
+        kinds = {kind: number for number, kind in enumerate(dict.fromkeys(label.partition("-")[2] for label in ends))}
+        self.kind = np.array([kinds[label.partition("-")[2]] for label in ends], np.int64)
+
+    def phrases(self, ids: Numbers, offsets: Ints) -> tuple[Ints, Ints, Ints]:
+        """The phrases of all sentences, as (first token, token after the last, type)."""
+        before, after = before_and_after(ids, offsets, self.outside)
+        begin = np.flatnonzero(self.begins[before, ids])
+        end = np.flatnonzero(self.closes[ids, after])
+        return begin, end + 1, self.kind[ids[begin]]
+
+    def keys(self, ids: Numbers, offsets: Ints) -> Ints:
+        """A number for each phrase, the same for the same phrase."""
+        begin, end, kind = self.phrases(ids, offsets)
+        return (begin * (len(ids) + 1) + end) * (int(self.kind.max()) + 1) + kind
+
+    def counts(self, gold: Numbers, predicted: Numbers, offsets: Ints) -> Counts:
+        """Phrases in the gold labels, in the prediction, and in both."""
+        a, b = self.keys(gold, offsets), self.keys(predicted, offsets)
+        return Counts(len(a), len(b), len(np.intersect1d(a, b, assume_unique=True)))

@@ -1,6 +1,7 @@
-"""How labels are predicted: which label may follow which, exact search or a beam, first or second order, or a vote.
+"""How labels are predicted: constraints, exact search or a beam, first or second order, few candidates, or a vote.
 
-Constraints are the schemes of chunking and named entities or a user's own. A vote is one of many weight vectors.
+Constraints say which label may follow which: the schemes of chunking and named entities, or a user's own. With many
+labels, weights are sparse and each token has few candidates. A vote is one of many weight vectors.
 """
 
 from __future__ import annotations
@@ -13,32 +14,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swvp.errors import InputError, is_real, shown, unknown_name
+from swvp.learning.perceptron import run_epochs
+from swvp.learning.rule import UpdateRule
 from swvp.learning.voting import Hypotheses, Recorder
 from swvp.structures.chain import attributes as exact
 from swvp.structures.chain import search, sparse
 from swvp.structures.chain.attributes import NO_COSTS, AttributeChain, AttributeModel, take_over
 from swvp.structures.chain.beam import FIXES
-from swvp.structures.chain.rows import Rows
+from swvp.structures.chain.likelihood import occurrences
+from swvp.structures.chain.rows import Rows, rows_of_positions
+from swvp.structures.chain.sparse import candidates_of_positions, new_sparse_model
 from swvp.structures.chain.voting import chain_votes, changed_weights, most_changes, vote_all
-from swvp.structures.exact import GRID
+from swvp.structures.exact import GRID, averaged
 from swvp.structures.operations import refresh
-from swvp.tagging.corpus import Corpus, numbered
+from swvp.tagging.corpus import Corpus, before_and_after, gold_numbers, numbered
 from swvp.training.options import in_shares
-from swvp.training.training import SUMS, Weights, weight_names
-from swvp.types import Floats, Ids, Ints
+from swvp.training.training import SUMS, ForRule, Weights, weight_names
+from swvp.types import Floats, Ids, Int32s, Ints
 
 __all__ = [
     "DECODERS",
+    "MANY",
     "SCHEMES",
     "Decoder",
     "barrier",
-    "before_and_after",
+    "candidates_note",
     "check_allowed",
     "check_vote",
     "costs_of",
     "decoder_of",
+    "learn_rows",
+    "matrix",
+    "nonzero",
+    "number_of_candidates",
+    "recall_note",
     "recorder_of",
     "repaired",
+    "rows_of",
     "vote_ids",
 ]
 
@@ -143,14 +155,6 @@ def repaired(constraint: Constraint | None, corpus: Corpus) -> Corpus:
         stacklevel=4,
     )
     return corpus._replace(labels=numbered(texts.tolist()))
-
-
-def before_and_after(ids: NDArray[Any], offsets: Ints, edge: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The label before and the label after each token; `edge` stands for the boundary of the sentence."""
-    first, last = offsets[:-1][np.diff(offsets) > 0], offsets[1:][np.diff(offsets) > 0] - 1
-    before, after = np.roll(ids, 1), np.roll(ids, -1)
-    before[first], after[last] = edge, edge
-    return before, after
 
 
 def check_allowed(
@@ -309,3 +313,90 @@ def vote_ids(
 
     in_shares(predict, len(problem.offsets) - 1, n_jobs)
     return out
+
+
+MANY, CANDIDATES = 100, 8
+"""With more labels a tagger looks at few candidates, and how many."""
+
+
+def number_of_candidates(given: int | None, labels: int) -> int:
+    """How many labels of a token are looked at, by the option `candidates`; 0 stands for dense weights and all labels.
+
+    >>> number_of_candidates(None, 45), number_of_candidates(None, 289), number_of_candidates(20, 10)
+    (0, 8, 10)
+    """
+    if given is None:
+        return CANDIDATES if labels > MANY else 0
+    return min(given, labels)
+
+
+def learn_rows(chain: AttributeChain, decoder: Decoder, rule: UpdateRule, for_rule: ForRule, attributes: int) -> Rows:
+    """The labels for which attributes have weights: those of the candidates of the tokens that they occur at.
+
+    The candidates, which include the gold labels, are those after one epoch of training, with weights of seen pairs
+    only, over the sentences in their order.
+    """
+    labels = len(decoder.barrier) - 1
+    where = occurrences(chain.attributes, np.zeros(0), chain.starts, attributes)
+    decoder = decoder._replace(rows=rows_of_positions(where, chain.y.astype(np.int32)[:, None], labels))
+    problem, power = for_rule(decoder.problem(chain), rule)
+    sentences = len(chain.offsets) - 1
+    model = decoder.new_model(attributes, int(np.diff(chain.offsets).max()))
+    for _ in run_epochs(problem, model, rule, examples=sentences, epochs=1, power=power):
+        pass
+    weights = averaged(model.w, model.delayed, float(sentences) ** power)
+    return rows_of_positions(where, candidates_under(problem, decoder, {"w": weights}), labels)
+
+
+def candidates_under(problem: Any, decoder: Decoder, weights: Mapping[str, Floats]) -> Int32s:
+    """The candidates of each position under these weights, and its gold label if the problem has any; -1 for none."""
+    assert decoder.rows is not None
+    labels = len(decoder.barrier) - 1
+    model = new_sparse_model(decoder.rows, labels, int(np.diff(problem.offsets).max()), decoder.barrier)
+    found = np.empty((len(problem.starts) - 1, min(decoder.candidates + 1, labels)), np.int32)
+    candidates_of_positions(problem, model._replace(w=weights["w"]), found)
+    return found
+
+
+def matrix(rows: Rows, values: Floats, labels: int) -> Any:
+    """Weights as a sparse matrix (attribute, label) without zeros."""
+    from scipy.sparse import csr_array
+
+    result = csr_array((values, rows.labels.astype(np.int32), rows.starts), shape=(len(rows.starts) - 1, labels))
+    result.eliminate_zeros()
+    return result
+
+
+def rows_of(weights: Any) -> Rows:
+    """The labels of the attributes of a sparse matrix."""
+    return Rows(weights.indptr.astype(np.int64), weights.indices.astype(np.uint32))
+
+
+def nonzero(weights: Any) -> tuple[Ints | Int32s, Ints | Int32s, Floats]:
+    """The attributes, the labels and the values of the weights that are not 0, by attribute, then by label."""
+    if isinstance(weights, np.ndarray):
+        places = np.flatnonzero(weights)
+        attributes, labels = np.unravel_index(places, weights.shape)
+        return attributes, labels, weights.reshape(-1)[places]
+    triples = weights.tocoo()
+    return triples.row, triples.col, triples.data
+
+
+def candidates_note(tagger: Any) -> str | None:
+    """How many labels of a token are looked at; None if all are."""
+    if not tagger.candidates_:
+        return None
+    size = f"{tagger.candidates_} of {len(tagger.classes_)} labels for each token"
+    return f"candidates: {size}" + (" (others: --candidates)" if tagger.candidates is None else "")
+
+
+def recall_note(tagger: Any, corpus: Corpus, name: str) -> str | None:
+    """How often the gold label of a token of a corpus is among its candidates; None if all labels are."""
+    if not 0 < tagger.candidates_ < len(tagger.classes_) or not corpus.tokens:
+        return None
+    decoder: Decoder = tagger._decoder()
+    assert decoder.rows is not None
+    problem = decoder.problem(tagger._encode(corpus))
+    found = candidates_under(problem, decoder, tagger._weights())
+    share = (found == gold_numbers(corpus, list(tagger.classes_))[:, None]).any(axis=1).mean()
+    return f"candidates: {100 * share:.2f} % of the {name} tokens have their gold label among the {tagger.candidates_}"

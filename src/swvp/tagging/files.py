@@ -1,27 +1,8 @@
-"""The files of taggers: which columns features use, which one holds the labels, and whether a file is prose instead.
-
-In a column file the label is one of the columns, by default the last. Features use the others: word, pos, column2, …,
-or the names given. In CoNLL-U columns have fixed names; features use the word, or the columns that the user names.
-
-Prose looks like a column file if all its lines have the same number of words. No single sign is certain, and small
-column files have some of them. So signs are counted, and three make prose:
-
-    ends          half of the lines or more end as sentences do, in . ! or ?, their first word being no punctuation mark
-                  (this sign counts two)
-    capitals      nearly all lines begin with a capital letter
-    no breaks     no empty line, in three lines or more
-    no tags       the last column has more than half as many different strings as the first, in ten lines or more
-    same words    words of the first column are often on other lines of the last one, in ten lines or more
-    all different nearly all strings of the last column differ and few begin as the first word does (lemmas would), in
-                  ten lines or more, or in three if there are four columns or more (this sign counts two)
-
-If a tagger reads the file, there are two more signs: a column in which it knows no string, and a number of columns that
-is neither that of its training file nor one less. A file with tabs is never prose, nor is one whose last column has
-tags in capitals or labels of phrases.
-"""
+"""The files of taggers: which columns features use, which one holds the labels, what is prose or raw text."""
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Sequence
 from itertools import pairwise
@@ -32,7 +13,9 @@ import numpy as np
 
 from swvp.errors import InputError, counted, unknown_name
 from swvp.evaluation.counts import is_phrase_label
-from swvp.io.table import CONLLU, Column, Table, read_table
+from swvp.features.clusters import learn_clusters
+from swvp.io.files import read_bytes
+from swvp.io.table import CONLLU, Column, Table, check_encoding, is_conllu, read_table, table_of
 from swvp.tagging.corpus import Corpus, Labels, column_names, corpus_of_table
 
 __all__ = [
@@ -43,11 +26,13 @@ __all__ = [
     "check_column_options",
     "check_not_prose",
     "check_same_tokens",
+    "clusters_with_text",
     "conllu_layout",
     "layout_for_predicting",
     "layout_of",
     "read_corpus",
     "read_labelled",
+    "read_sentences",
     "write_labels",
 ]
 
@@ -297,3 +282,33 @@ def check_same_tokens(a_path: str | Path, a: Labelled, b_path: str | Path, b: La
         f"{b_path}:{b.lines[len(a.words)][0]}: sentence {len(a.words) + 1} of {len(b.words)}, "
         f"but {a_path}:{a.lines[-1][-1]} is the end of its {counted(len(a.words), 'sentence')}"
     )
+
+
+def read_sentences(path: str | Path, *, encoding: str = "utf-8") -> list[list[str]]:
+    """Read the words of each sentence of a text, of CoNLL-U or of a column file.
+
+    CoNLL-U is known by its name, .conllu. A column file has the same number of columns on all lines and an empty line
+    between sentences; its words are the first column. All other files are text: words between blanks, a sentence on
+    each line.
+    """
+    whole = read_bytes(path)
+    if is_conllu(path):
+        return table_of(path, whole, encoding=encoding).sentences(CONLLU.index("word"))
+    with contextlib.suppress(InputError):  # text, or not in this encoding, which is found out below
+        table = table_of(path, whole, encoding=encoding)
+        check_not_prose(table)
+        if len(table.offsets) > 2:
+            return table.sentences(0)
+    check_encoding(encoding)
+    try:
+        text = whole.decode(encoding)
+    except UnicodeError:
+        raise InputError(f"{path}: cannot be read as {encoding}; name its encoding with --encoding") from None
+    return [line.split() for line in text.removeprefix("\ufeff").splitlines()]
+
+
+def clusters_with_text(corpus: Corpus, path: str, number: int, *, encoding: str = "utf-8") -> dict[str, str]:
+    """Learn clusters from the first column of a corpus and from a file of text, in the same encoding."""
+    words, bounds = corpus.words(), corpus.offsets.tolist()
+    training = [words[a:b] for a, b in pairwise(bounds)]
+    return learn_clusters([*training, *read_sentences(path, encoding=encoding)], number)

@@ -19,8 +19,7 @@ from swvp.structures.chain.likelihood import distributions, position_scores
 from swvp.structures.chain.marginals import new_chain_buffers, transitions
 from swvp.tables import WeightTable, check_count
 from swvp.tagging.corpus import Corpus, Sentences, check_pairs
-from swvp.tagging.decoder import Decoder
-from swvp.tagging.many_labels import nonzero
+from swvp.tagging.decoder import Decoder, nonzero
 from swvp.training.options import LEAST, Tempered, in_shares, lowest_loss
 from swvp.types import Floats, Ids
 

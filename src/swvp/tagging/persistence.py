@@ -29,9 +29,9 @@ from swvp.io.model_files import (
 from swvp.io.table import CONLLU
 from swvp.structures.chain.rows import Rows
 from swvp.tagging.corpus import KINDS
-from swvp.tagging.defaults import AUTO, Choice
+from swvp.tagging.decoder import matrix
 from swvp.tagging.files import Layout
-from swvp.tagging.many_labels import matrix
+from swvp.tagging.options import AUTO, Choice
 from swvp.tagging.ready import FeatureEncoder
 from swvp.training.options import remake, stored, stored_history, temperature_in
 

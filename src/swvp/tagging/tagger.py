@@ -23,6 +23,7 @@ from swvp.structures.chain.attributes import NO_IMPORTANCE, AttributeChain
 from swvp.structures.chain.rows import Rows
 from swvp.tagging.corpus import (
     Corpus,
+    Development,
     Encoder,
     Labels,
     Sentences,
@@ -39,16 +40,17 @@ from swvp.tagging.decoder import (
     barrier,
     check_allowed,
     decoder_of,
+    learn_rows,
+    matrix,
+    number_of_candidates,
     recorder_of,
     repaired,
+    rows_of,
     vote_ids,
 )
-from swvp.tagging.defaults import choose, keeps_to
-from swvp.tagging.dev_score import Development
 from swvp.tagging.files import Layout
 from swvp.tagging.inspection import TaggerInspection
-from swvp.tagging.many_labels import learn_rows, matrix, number_of_candidates, rows_of
-from swvp.tagging.options import TaggerOptions
+from swvp.tagging.options import TaggerOptions, choose, keeps_to
 from swvp.tagging.persistence import load_tagger, save_tagger
 from swvp.tagging.ready import FeatureEncoder
 from swvp.tagging.tracing import TaggerTracing

@@ -16,19 +16,19 @@ from swvp.features.templates import PRESETS, parse_templates, read_templates
 from swvp.io.table import Table, is_conllu, read_table
 from swvp.io.tree_checks import EMPTY
 from swvp.learning.rule import UpdateRule
-from swvp.tagging.cluster_text import clusters_with_text
 from swvp.tagging.corpus import Corpus
-from swvp.tagging.defaults import presets_for
+from swvp.tagging.decoder import candidates_note, recall_note
 from swvp.tagging.files import (
     NO_TARGET,
     Layout,
     check_column_options,
     check_not_prose,
+    clusters_with_text,
     conllu_layout,
     layout_of,
     read_corpus,
 )
-from swvp.tagging.many_labels import candidates_note, recall_note
+from swvp.tagging.options import presets_for
 from swvp.tagging.tagger import Tagger
 from swvp.training.observer import Observer
 from swvp.training.options import best_epoch_text, one_sentence_note, unseen_labels

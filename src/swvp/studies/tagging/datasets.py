@@ -11,8 +11,8 @@ from swvp.io.table import is_conllu
 from swvp.studies.common.rules import Option
 from swvp.studies.common.sources import Source, find_sources, sample
 from swvp.tagging.corpus import Corpus
-from swvp.tagging.defaults import AUTO, Choice, choose, part_of
 from swvp.tagging.files import read_corpus
+from swvp.tagging.options import AUTO, Choice, choose, part_of
 from swvp.tagging.tagger import score_on
 from swvp.tagging.train import TaggerFiles, check_features, read_features
 

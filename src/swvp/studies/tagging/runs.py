@@ -15,9 +15,8 @@ from swvp.learning.epoch import COUNTS
 from swvp.studies.common.running import Ask, Once
 from swvp.studies.tagging.datasets import Data, Dataset
 from swvp.studies.tagging.settings import TaggingSettings, notation, tagger_options
-from swvp.tagging.corpus import Corpus, Labels, gold_numbers
-from swvp.tagging.defaults import part_of
-from swvp.tagging.dev_score import PhraseCounter
+from swvp.tagging.corpus import Corpus, Labels, PhraseCounter, gold_numbers
+from swvp.tagging.options import part_of
 from swvp.tagging.tagger import Tagger
 from swvp.training.training import Progress, Stopped
 from swvp.types import Ints
