@@ -1,12 +1,10 @@
 """A server with one model of each kind, in this process, and its client."""
 
 import pytest
-from starlette.testclient import TestClient
 
 from helpers.garden import DEV, FOLDER, TRAIN
 from swvp import DependencyParser, Pipeline
 from swvp.io.table import read_table
-from swvp.serving.app import create_app
 from swvp.serving.models import Models, model_files
 from swvp.tagging.files import layout_of, read_corpus
 from swvp.tagging.tagger import Tagger
@@ -42,6 +40,11 @@ def models(model_paths):
 
 @pytest.fixture(scope="session")
 def client(models):
+    pytest.importorskip("starlette", reason="needs what a server needs: pip install 'swvp[serve]'")
+    from starlette.testclient import TestClient
+
+    from swvp.serving.app import create_app
+
     return TestClient(create_app(models, log=None))
 
 

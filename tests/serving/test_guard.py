@@ -7,6 +7,9 @@ import threading
 from pathlib import Path
 
 import pytest
+
+pytest.importorskip("starlette", reason="needs what a server needs: pip install 'swvp[serve]'")
+
 from starlette.testclient import TestClient
 
 from swvp.serving.app import create_app
