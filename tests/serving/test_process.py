@@ -14,6 +14,8 @@ import urllib.request
 
 import pytest
 
+pytest.importorskip("uvicorn", reason="needs what a server needs: pip install 'swvp[serve]'")
+
 from swvp.serving.models import model_files
 from swvp.serving.server import open_socket
 
