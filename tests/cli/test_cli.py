@@ -78,6 +78,7 @@ def test_every_help_fits_into_60_columns_and_has_examples(swvp, monkeypatch, com
     assert (code, err) == (0, "")
     assert max(map(len, out.splitlines())) <= 60
     assert not re.search(r"\w…", out)  # no name and no value is cut
+    assert not re.search(r"<(bool|str|int|path|list)", out)  # values have names, not types of Python
     assert f"swvp {' '.join(command)}" in out.split("Examples:")[1]
 
 

@@ -48,7 +48,10 @@ class EvaluateOptions:
 
     gold: Annotated[
         Path,
-        typer.Argument(help="File with the gold labels; without PREDICTED, with both labels.", metavar="GOLD"),
+        typer.Argument(
+            help="File with the gold labels; without PREDICTED, a column file with gold and predicted labels last.",
+            metavar="GOLD",
+        ),
     ]
     predicted: Annotated[
         Path | None,

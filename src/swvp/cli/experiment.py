@@ -16,6 +16,7 @@ from swvp.cli.options import (
     ClusterOptions,
     Command,
     Encoding,
+    Group,
     Load,
     MaxBytes,
     floats,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Repeat the paper's studies, or compare rules on your data.", no_args_is_help=True)
+app = typer.Typer(cls=Group, help="Repeat the paper's studies, or compare rules on your data.", no_args_is_help=True)
 
 RULES = """
 A rule is csp (the structured perceptron), csp:ada, mira, or
@@ -181,7 +182,7 @@ class DatasetStudyOptions(ClusterOptions):
     """The options that the studies on datasets of the user share."""
 
     sentences: Annotated[
-        int | None, typer.Option(help="Train on a random sample of this many sentences.", show_default="all")
+        int | None, typer.Option(help="Train on a random sample of this number of sentences.", show_default="all")
     ] = None
     sample_dev: Annotated[
         bool,
@@ -191,7 +192,8 @@ class DatasetStudyOptions(ClusterOptions):
         ),
     ] = False
     dev_sentences: Annotated[
-        int | None, typer.Option(help="Size of a sampled dev set.", show_default="a tenth, ≤ 1000")
+        int | None,
+        typer.Option(help="Size of a sampled dev set.", show_default="a tenth of the training set, at most 1000"),
     ] = None
     seed: Annotated[int, typer.Option(help="First seed of the trainings; also the seed of samples.")] = 0
     jobs: Jobs = None
@@ -226,7 +228,8 @@ class ParsingSetup:
     ] = None
     epochs: Epochs = None
     seeds: Annotated[
-        int | None, typer.Option(help="Trainings of each rule and β, with different seeds.", show_default="1")
+        int | None,
+        typer.Option(help="Number of seeds; each rule and β is trained with each of them.", show_default="1"),
     ] = None
     features: Annotated[
         str | None,
@@ -326,7 +329,8 @@ class TaggingSetup:
         str | None, typer.Option(help="β values, as a list or FIRST:LAST:STEP.", show_default="0.25,0.5,1,2")
     ] = None
     seeds: Annotated[
-        int | None, typer.Option(help="Trainings of each rule and β, with different seeds.", show_default="3")
+        int | None,
+        typer.Option(help="Number of seeds; each rule and β is trained with each of them.", show_default="3"),
     ] = None
     epochs: Annotated[
         int | None, typer.Option(help="Largest number of epochs; the best on the dev set is used.", show_default="10")

@@ -53,7 +53,7 @@ class ExplainOptions:
             metavar="N",
             min=1,
             help="Explain an update of this sentence.",
-            show_default="the first with several wrong positions that is no back-off",
+            show_default="the first that has an update of several wrong positions without back-off",
         ),
     ] = None
     epoch: Annotated[int | None, typer.Option(metavar="E", min=1, help="Explain an update of this epoch.")] = None
@@ -67,11 +67,14 @@ class ExplainOptions:
     html: Annotated[
         Path | None,
         typer.Option(
-            metavar="OUT.html", help="Page to write that plays the first updates of the rule beside those of --against."
+            metavar="OUT.html",
+            help="Write a page that plays the first updates of --rule and of --against side by side.",
         ),
     ] = None
     against: Annotated[str, typer.Option(metavar="RULE", help="With --html: the rule to compare with.")] = "csp"
-    most: Annotated[int, typer.Option(metavar="N", min=1, help="With --html: the number of updates.")] = 50
+    most: Annotated[
+        int, typer.Option(metavar="N", min=1, help="With --html: largest number of updates of each rule.")
+    ] = 50
     encoding: Encoding = "utf-8"
     max_bytes: MaxBytes = MAX_BYTES
     load: Load = None
@@ -79,7 +82,7 @@ class ExplainOptions:
 
 @takes_options
 def explain_update(given: ExplainOptions) -> None:
-    """Show one update of a training: mixed assignments, margins, γ, and the weights that changed."""
+    """Show one training update: mixed assignments, margins, γ, and the weights that changed."""
     from swvp.cli.terminal import new_console, write_json
     from swvp.training.outputs import check_separate
 
@@ -156,7 +159,7 @@ def chosen(given: ExplainOptions, trace: Trace) -> Update:
     if given.sentence is not None and given.sentence > trace.examples:
         raise InputError(f"--sentence {given.sentence}: {given.file} has {counted(trace.examples, 'sentence')}")
     where = "" if given.sentence is None else f" in sentence {given.sentence}"
-    when = f"epoch {given.epoch}" if given.epoch is not None else f"{len(trace.history)} epochs"
+    when = f"epoch {given.epoch}" if given.epoch is not None else counted(len(trace.history), "epoch")
     raise InputError(f"{given.file}: no mistake{where} in {when} with rule '{given.rule}'; choose another one")
 
 

@@ -60,7 +60,7 @@ def limit_bytes(most: int) -> int:
     return most
 
 
-Encoding = Annotated[str, typer.Option(help="Encoding of the files.")]
+Encoding = Annotated[str, typer.Option(metavar="NAME", help="Encoding of the files.")]
 MaxBytes = Annotated[
     int,
     typer.Option(
@@ -101,7 +101,7 @@ class ClusterOptions:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Certificate of the authority, for a cluster with TLS (PEM).",
+            help="Certificate of the certificate authority (PEM), for a cluster with TLS.",
             show_default="Dask's configuration",
             rich_help_panel=CLUSTER,
         ),
@@ -110,7 +110,8 @@ class ClusterOptions:
         Path | None, typer.Option(metavar="FILE", help="Your certificate (PEM).", rich_help_panel=CLUSTER)
     ] = None
     cluster_tls_key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Its key (PEM).", rich_help_panel=CLUSTER)
+        Path | None,
+        typer.Option(metavar="FILE", help="Private key of your certificate (PEM).", rich_help_panel=CLUSTER),
     ] = None
 
     @property
@@ -120,7 +121,7 @@ class ClusterOptions:
             raise InputError("--cluster and --workers exclude each other")
         tls = self.cluster_tls_ca, self.cluster_tls_cert, self.cluster_tls_key
         if self.cluster is None and any(path is not None for path in tls):
-            raise InputError("--cluster-tls-ca, --cluster-tls-cert and --cluster-tls-key are for --cluster")
+            raise InputError("--cluster-tls-ca, --cluster-tls-cert and --cluster-tls-key need --cluster")
         return self.cluster is not None or self.workers is not None
 
     def new_cluster(self, tell: Callable[[str], object]) -> Cluster:
@@ -272,6 +273,10 @@ class Group(TyperGroup):
         convert_plain_values(self.get_params(ctx))
         return super().parse_args(ctx, args)
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        name_values(self.get_params(ctx))
+        super().format_help(ctx, formatter)
+
 
 class Command(TyperCommand):
     """A command that names everything that is missing, not only the first, and whose help fits any terminal."""
@@ -283,6 +288,7 @@ class Command(TyperCommand):
         """Write the help; in narrow terminals without tables, which would cut names and values."""
         if shutil.get_terminal_size().columns < TABLE_WIDTH:
             self.rich_markup_mode = None
+        name_values(self.get_params(ctx))
         super().format_help(ctx, formatter)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
@@ -342,6 +348,19 @@ def in_plain_words(error: typer.BadParameter, kind: type) -> str:
     if kind not in (int, float) or not error.message.startswith("Input should be a valid"):
         return error.message
     return f"must be {'a whole number' if kind is int else 'a number'}"
+
+
+VALUE_NAMES = {int: "N", float: "X", str: "TEXT", Path: "FILE"}
+
+
+def name_values(params: list[Any]) -> None:
+    """Name the values of options in the help, as N or FILE; typer would write <int>, and <bool> for flags."""
+    for param in params:
+        kind: Any = getattr(getattr(param, "type_descriptor", None), "annotation", None)
+        if param.param_type_name == "argument" or kind is bool:  # arguments are described by their names
+            param.display_type = lambda ctx: None
+        elif param.metavar is None:
+            param.metavar = VALUE_NAMES.get(kind)
 
 
 def joined_lines(text: str) -> str:

@@ -62,8 +62,8 @@ class ParseOptions(ClusterOptions):
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Dictionary of lemmas that goes before the model and its own dictionary: lines of form, UPOS "
-            "(optional) and lemma, between tabs.",
+            help="Dictionary of lemmas, which is asked before the model and its own dictionary: lines of form, UPOS "
+            "(optional) and lemma, separated by tabs.",
         ),
     ] = None
     confidence: Annotated[

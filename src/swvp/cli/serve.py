@@ -34,11 +34,12 @@ class ServeOptions:
     """The options of the command."""
 
     models: Annotated[list[str], typer.Argument(metavar="MODEL...", help="Model files; the first is the default.")]
-    port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0: any that is free.")] = 8000
+    port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Port to listen on; 0: any free one.")] = 8000
     host: Annotated[
         str,
         typer.Option(
-            metavar="ADDRESS", help="Address to listen on; 0.0.0.0: all of this machine, for others to reach."
+            metavar="ADDRESS",
+            help="Address to listen on; 0.0.0.0: all of this machine, so that others can connect.",
         ),
     ] = "127.0.0.1"
     jobs: Annotated[
@@ -49,37 +50,42 @@ class ServeOptions:
     ] = None
     waiting: Annotated[
         int,
-        typer.Option(metavar="N", min=0, help="How many requests may wait for a thread; others are told to try again."),
+        typer.Option(metavar="N", min=0, help="Number of requests that may wait for a thread; more get status 429."),
     ] = 64
-    seconds: Annotated[float, typer.Option(metavar="S", min=0.1, help="Seconds for one request.")] = 30.0
-    max_request: Annotated[int, typer.Option(metavar="BYTES", min=1, help="Largest body of a request, in bytes.")] = (
-        4 * 2**20
-    )
-    max_words: Annotated[int, typer.Option(metavar="N", min=1, help="Largest number of words of a sentence.")] = 1000
+    seconds: Annotated[float, typer.Option(metavar="S", min=0.1, help="Time limit of a request, in seconds.")] = 30.0
+    max_request: Annotated[
+        int, typer.Option(metavar="BYTES", min=1, help="Limit for the body of a request, in bytes.")
+    ] = 4 * 2**20
+    max_words: Annotated[int, typer.Option(metavar="N", min=1, help="Limit for the words of a sentence.")] = 1000
     token_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Clients must send the token in this file.")
     ] = None
     cors: Annotated[
         list[str] | None,
-        typer.Option(metavar="ORIGIN", help="Pages of this origin may ask, too. May be repeated; * is any."),
+        typer.Option(
+            metavar="ORIGIN", help="Let web pages of this origin send requests. May be repeated; *: any origin."
+        ),
     ] = None
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Name by which clients reach the server, such as that of a proxy. May be repeated.",
-            show_default="localhost only; with --host 0.0.0.0 any",
+            help="Host name in the requests that are answered, such as that of a proxy. May be repeated.",
+            show_default="localhost only; with --host 0.0.0.0: any",
         ),
     ] = None
     examples: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Texts to try on the page, one per line; or MODEL, tab, text.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Example texts for the page, one per line; or the name of a model, a tab and a text."
+        ),
     ] = None
     access_log: Annotated[bool, typer.Option(help="Print a line for each request on standard error.")] = True
 
 
 @takes_options
 def serve(given: ServeOptions) -> None:
-    """Serve models over HTTP: JSON, UDPipe's protocol, and a page for a browser.
+    """Serve models over HTTP: a JSON API, UDPipe's protocol, and pages for a browser.
 
     Needs the extra 'serve' of swvp.
     """

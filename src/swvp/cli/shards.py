@@ -40,8 +40,8 @@ class ShardOptions(ClusterOptions):
         of_shards(
             metavar="S",
             min=1,
-            help="Divide the data into S shards: in each round every shard makes an epoch, then their weights are "
-            "mixed. --epochs and --patience count rounds.",
+            help="Divide the data into S shards. In each round an epoch is trained on every shard, then the weights of "
+            "all shards are mixed. --epochs and --patience count rounds.",
             show_default="1: nothing is mixed",
         ),
     ] = None
@@ -49,23 +49,24 @@ class ShardOptions(ClusterOptions):
         str | None,
         of_shards(
             metavar="BYTES",
-            help="Memory to use, such as 500M or 4G: shards are read in blocks, of which one at a time is in memory.",
+            help="Limit for memory, such as 500M or 4G: the data are divided into blocks, and only one of them is in "
+            "memory at a time.",
             show_default="no limit",
         ),
     ] = None
     mixing: Annotated[
         str,
         of_shards(
-            help="How shards count in the mixed weights: uniform; mistakes: by their mistakes in the round; changed: "
-            "each weight is the mean of the shards that changed it."
+            help="How weights are mixed. uniform: the mean of all shards; mistakes: shards with more mistakes in the "
+            "round count more; changed: for each weight, the mean of the shards that changed it."
         ),
     ] = "uniform"
     keep: Annotated[
         str | None,
         of_shards(
-            help="Weights of a round to keep: mixed, average (of all rounds), late (of the later half), or dev: the "
-            "best on --dev.",
-            show_default="dev; without --dev or shards average, from 8 shards on late",
+            help="Weights to keep in each round: mixed; average (of all rounds); late (average of the later half); "
+            "dev: the best of these three on --dev.",
+            show_default="dev; without --dev or with 1 shard: average; without --dev, from 8 shards on: late",
         ),
     ] = None
 

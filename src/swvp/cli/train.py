@@ -15,6 +15,7 @@ from swvp.cli.options import (
     MAX_BYTES,
     ClusterOptions,
     Encoding,
+    Group,
     MaxBytes,
     floats,
     load_python,
@@ -42,7 +43,7 @@ __all__ = [
     "run_of",
 ]
 
-app = typer.Typer(help="Train a model on labelled data.", no_args_is_help=True)
+app = typer.Typer(cls=Group, help="Train a model on labelled data.", no_args_is_help=True)
 
 of_features, of_search, of_learning, of_tuning, of_checkpoints = (
     partial(typer.Option, rich_help_panel=panel)
@@ -61,7 +62,8 @@ class FileOptions:
     ]
     model: Annotated[Path, typer.Option("--model", "-m", help="Model file to write.")]
     dev: Annotated[
-        str | None, typer.Option(help="Dev set: each epoch is scored on this file, and the best one is saved.")
+        str | None,
+        typer.Option(metavar="FILE", help="Dev set: each epoch is scored on this file, and the best one is saved."),
     ] = None
     encoding: Encoding = "utf-8"
     max_bytes: MaxBytes = MAX_BYTES
@@ -77,7 +79,7 @@ class CourseOptions(ClusterOptions):
         of_learning(
             "--C",
             help="Longest step of rules with the step mira; learning rate of those with the step ada.",
-            show_default="1; tagger's rule softmax: 0.3",
+            show_default="1; rule softmax: 0.3",
         ),
     ] = None
     epochs: Annotated[int, of_learning(help="Largest number of epochs (passes over the training data).")] = 10
@@ -90,7 +92,8 @@ class CourseOptions(ClusterOptions):
         float | None,
         of_learning(
             metavar="P",
-            help="Late weights count more in the average: those after sentence t by t^(P-1). 1: all alike.",
+            help="The weights after sentence t count t^(P-1) in the average. P = 1: all count the same; larger P: "
+            "later ones count more.",
             show_default="1; with the step ada: 3",
         ),
     ] = None
@@ -99,7 +102,7 @@ class CourseOptions(ClusterOptions):
         None
     )
     tune: Annotated[
-        bool, of_tuning("--tune", help="Train with several rules and values of β; save the best on --dev.")
+        bool, of_tuning("--tune", help="Try several rules and values of β; save the model that is best on --dev.")
     ] = False
     rules: Annotated[str | None, of_tuning(help="Rules to try, such as csp,a-wm,b-wm.", show_default="a selection")] = (
         None
@@ -109,7 +112,12 @@ class CourseOptions(ClusterOptions):
     ] = None
     jobs: Annotated[
         int | None,
-        of_tuning("--jobs", "-j", help="Number of threads, for --tune and --batch.", show_default="all cores"),
+        of_tuning(
+            "--jobs",
+            "-j",
+            help="Number of threads, for --tune, --shards and (parsers) --batch.",
+            show_default="all cores",
+        ),
     ] = None
     log: Annotated[Path | None, of_checkpoints(help="Training log to write: a JSON line for each epoch.")] = None
     checkpoint: Annotated[

@@ -66,7 +66,11 @@ class StageOptions:
     model: Annotated[Path, typer.Option("--model", "-m", help="Model file to write.")]
     dev: Annotated[
         str | None,
-        typer.Option(help="Dev set, to choose epochs and to score the model on.", show_default="in the folder"),
+        typer.Option(
+            metavar="FILE",
+            help="Dev set: it chooses the best epochs, and the model is scored on it.",
+            show_default="that of the folder",
+        ),
     ] = None
     seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed for the order of sentences.")] = 0
     jobs: Annotated[
@@ -88,8 +92,8 @@ class LemmaOptions(StageOptions):
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Dictionary of lemmas that goes before the model: lines of form, UPOS (optional) and lemma, between "
-            "tabs.",
+            help="Dictionary of lemmas, which is asked before the model: lines of form, UPOS (optional) and lemma, "
+            "separated by tabs.",
         ),
     ] = None
 
@@ -99,11 +103,11 @@ class PipelineOptions(ClusterOptions, LemmaOptions):
     """The options of `swvp train pipeline`."""
 
     stages: Annotated[str, typer.Option(help="Stages to train.")] = "tokens,tags,lemmas,trees"
-    order: Annotated[int, typer.Option(help="Parser: 2: more accurate; 1: twice as fast.")] = 2
+    order: Annotated[int, typer.Option(help="Order of the parser: 2 is more accurate, 1 twice as fast.")] = 2
     folds: Annotated[
         int,
         typer.Option(
-            help="The parser learns from tags and lemmas that are predicted in this number of folds; 1: gold ones."
+            help="The parser learns from predicted tags and lemmas, of this number of folds; 1: from gold ones."
         ),
     ] = 5
     checkpoint: Annotated[float, typer.Option(help="Seconds between checkpoints of the parser.")] = 10.0

@@ -85,8 +85,8 @@ class TaggerColumns(FileOptions):
         int | None,
         of_search(
             metavar="K",
-            help="Look at the K best labels of each token, by the weights of its attributes; 0: all labels.",
-            show_default="all up to 100 labels, else 8",
+            help="Consider only the K best labels of each token, by the weights of its attributes; 0: all labels.",
+            show_default="all if there are at most 100 labels, else 8",
         ),
     ] = None
     constraint: Annotated[
@@ -100,8 +100,8 @@ class TaggerColumns(FileOptions):
     fix: Annotated[
         str,
         of_search(
-            help="With --beam, which part of the sentence an update uses, up to: early, max-violation, latest; "
-            "none: the whole sentence."
+            help="With --beam: an update uses only the beginning of the sentence, up to the place that early, "
+            "max-violation or latest chooses; none: the whole sentence."
         ),
     ] = "max-violation"
     rule: Annotated[

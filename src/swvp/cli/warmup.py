@@ -105,13 +105,15 @@ HEADS = ((("Time", "NOUN", 2, "nsubj"), ("flies", "VERB", 0, "root"), (".", "PUN
 def warmup(
     kind: Annotated[
         Kind,
-        typer.Argument(metavar="[tagger|parser|pipeline|all]", help="Models to compile for; all: taggers and parsers."),
+        typer.Argument(
+            metavar="[KIND]", help="Models to compile for: tagger, parser, pipeline, or all (taggers and parsers)."
+        ),
     ] = Kind.ALL,
     order: Annotated[
-        int, typer.Option(help="Parsers: 2 also compiles those of second order, which takes twice as long.")
+        int, typer.Option(help="Parsers: 2 also compiles the kernels of second order, which takes twice as long.")
     ] = 1,
 ) -> None:
-    """Compile and cache the kernels of taggers and parsers, so that later commands start at once.
+    """Compile kernels in advance, so that later commands start at once.
 
     Prints the cache folder, the number of kernels and the time.
     """
