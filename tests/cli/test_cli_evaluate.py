@@ -62,7 +62,7 @@ def as_json(swvp, *arguments, stdin=""):
 def test_two_files_give_the_text_of_conlleval_first(swvp):
     code, out, err = swvp("gold.txt", "predicted.txt")
     assert (code, err) == (0, "")
-    assert out.startswith(str(evaluate_phrases(LABELS, WRONG)) + "\n\nlabelled right")
+    assert out.startswith(str(evaluate_phrases(LABELS, WRONG)) + "\n\naccuracy")
     rows = [line.split() for line in out.splitlines()]
     assert ["tokens", "5", "6", "83.33"] in rows
     assert ["sentences", "1", "2", "50.00"] in rows

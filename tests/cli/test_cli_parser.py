@@ -391,8 +391,8 @@ def test_inspect_explains_a_sentence(trained, fine, refused):
     assert fine("inspect", model, "--explain", "-", "--top", "4", stdin=conllu(NEW).encode())[0] == out
     _, err = fine("inspect", model, "--sentence", "the dog sees")
     assert err.startswith("note: words without tags (UPOS), but the parser was trained with tags")
-    assert refused("inspect", model, "--label", "det") == "model: a parser; --label is for taggers"
-    assert refused("inspect", model, "--top", "3").startswith("model: a parser, whose hashed weights have no names")
+    assert refused("inspect", model, "--label", "det") == "model is a parser; --label is for taggers"
+    assert refused("inspect", model, "--top", "3").startswith("model: the features of a parser are hashed")
     assert refused("inspect", model, "--sentence", " ") == "--sentence: no word in it"
     assert refused("inspect", model, "--sentence", "a", "--explain", "b").startswith("--sentence and --explain exclude")
     assert refused("inspect", model, "--explain", "nowhere") == "cannot read nowhere: No such file or directory"

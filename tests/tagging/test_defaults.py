@@ -177,7 +177,7 @@ def test_python_and_the_shell_choose_the_same(fine, tmp_path):
     Path("train.txt").write_text("".join(lines))
     _, err = fine("train", "tagger", "train.txt", "-m", "model")
     assert "chosen: features ner, constraint iob2, because the labels are entities (PER, LOC)" in err
-    assert "(others: --features, --constraint)" in err
+    assert "; to choose others: --features, --constraint" in err
     loaded = SequenceTagger.load("model")
     fitted = SequenceTagger(random_state=0).fit([[(word, "X") for word in WORDS]], [ENTITIES])
     assert loaded.chosen_ == fitted.chosen_

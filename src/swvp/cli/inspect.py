@@ -97,7 +97,7 @@ def inspect(
         inspect_pipeline(console, model, lemma, top, asked=bool(label or sentence or explain))
         return
     if lemma is not None:
-        raise InputError(f"{model}: no pipeline; --explain-lemma is for pipelines")
+        raise InputError(f"{model} is no pipeline; --explain-lemma is for pipelines")
     loaded = load_model(model)
     if isinstance(loaded, Parser):
         check_parser_options(model, label, top, explains=sentence is not None or explain is not None)
@@ -170,7 +170,7 @@ def described_tagger(tagger: Tagger, path: Path) -> Rows:
         ("rule", rule_text(tagger)),
         ("margin", margin_text(tagger)),
         ("weights", "averaged" if tagger.average else "last"),
-        ("constraint", str(tagger._constraint())),
+        ("constraint", str(tagger._constraint() or "none")),
         *epoch_rows(tagger, "dev scores"),
     ]
     if isinstance(tagger.encoder_, TemplateEncoder):
@@ -185,11 +185,11 @@ def described_tagger(tagger: Tagger, path: Path) -> Rows:
 def check_parser_options(path: Path, label: str | None, top: int | None, *, explains: bool) -> None:
     """Raise InputError if options are for taggers only."""
     if label is not None:
-        raise InputError(f"{path}: a parser; --label is for taggers")
+        raise InputError(f"{path} is a parser; --label is for taggers")
     if top is not None and not explains:
         raise InputError(
-            f"{path}: a parser, whose hashed weights have no names of their own; --top shows those that occur in a "
-            "sentence, given by --explain FILE"
+            f"{path}: the features of a parser are hashed, so it has no list of their names; --top needs --explain "
+            "FILE, and shows the features of that sentence"
         )
 
 
@@ -244,7 +244,7 @@ def described_parser(parser: Parser, path: Path) -> Rows:
     ]
     tags = parser.ranks_["pos"]
     seeds = ", ".join(str(each.random_state) for each in (parser, *parser.others_))
-    ensemble = [("ensemble", f"{parser.ensemble} parsers vote; seeds {seeds}; what follows is the first one")]
+    ensemble = [("ensemble", f"{parser.ensemble} parsers vote; seeds {seeds}; the lines below describe the first one")]
     return [
         ("file", file_text(path)),
         ("trees", ", ".join(trees)),
@@ -288,7 +288,7 @@ def pruning_text(parser: Parser) -> str:
     if len(longest) == 1:
         return "none"
     known = longest[:-1, 1:-1]
-    text = f"{np.count_nonzero(known):,} of {known.size:,} pairs of tags (with directions) have arcs"
+    text = f"{np.count_nonzero(known):,} of {known.size:,} pairs of tags, with direction, may have an arc"
     if parser.pruner_ is None:
         return text
     pruner = parser.pruner_

@@ -30,7 +30,10 @@ def inspect_pipeline(console: Console, path: Path, lemma: str | None, top: int |
     from swvp.text.pipeline import Pipeline
 
     if asked or (top is not None and lemma is None):
-        raise InputError(f"{path}: a pipeline; it has no --label, --sentence or --explain, and --top is of lemmas")
+        raise InputError(
+            f"{path} is a pipeline: --label, --sentence and --explain are for taggers and parsers; --top needs "
+            "--explain-lemma"
+        )
     pipeline = Pipeline.load(path)
     if lemma is not None:
         explain_lemma(console, path, pipeline, lemma, 10 if top is None else top)

@@ -15,7 +15,7 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -357,6 +357,7 @@ def name_values(params: list[Any]) -> None:
     """Name the values of options in the help, as N or FILE; typer would write <int>, and <bool> for flags."""
     for param in params:
         kind: Any = getattr(getattr(param, "type_descriptor", None), "annotation", None)
+        kind = next(iter(get_args(kind)), kind)  # of list[Path], Path
         if param.param_type_name == "argument" or kind is bool:  # arguments are described by their names
             param.display_type = lambda ctx: None
         elif param.metavar is None:

@@ -28,7 +28,7 @@ def print_scores(console: Console, scores: TagScores) -> None:
         console.print(str(scores.phrases), soft_wrap=True)
         console.print()
     rows = [(name, f"{share.right:,}", f"{share.total:,}", share.percent()) for name, share in scores.shares()]
-    console.print(table(["labelled right", "right", "of", "%"], rows))
+    console.print(table(["accuracy", "correct", "of", "%"], rows))
     if scores.phrases is None:
         console.print()
         print_labels(console, scores.by_label)
@@ -113,7 +113,7 @@ def print_trees(console: Console, scores: TreeScores) -> None:
         (name, percent(one.exact_uas), percent(one.exact_las), f"{one.sentences:,}")
         for name, one in scores.attachments()
     ]
-    console.print(table(["% of trees all right", "heads", "and labels", "trees"], exact))
+    console.print(table(["% of trees without error", "heads", "heads and labels", "trees"], exact))
     for name, groups in scores.tables():
         console.print()
         print_rows(console, name, groups)

@@ -387,7 +387,7 @@ def candidates_note(tagger: Any) -> str | None:
     if not tagger.candidates_:
         return None
     size = f"{tagger.candidates_} of {len(tagger.classes_)} labels for each token"
-    return f"candidates: {size}" + (" (others: --candidates)" if tagger.candidates is None else "")
+    return f"candidates: {size}" + ("; to choose others: --candidates" if tagger.candidates is None else "")
 
 
 def recall_note(tagger: Any, corpus: Corpus, name: str) -> str | None:

@@ -228,7 +228,8 @@ def choice_note(tagger: Tagger) -> str | None:
     if not chosen:
         return None
     texts, options = (f"{name} {value}" for name, value in chosen.items()), (f"--{name}" for name in chosen)
-    return f"chosen: {', '.join(texts)}, because the labels are {tagger.chosen_.why} (others: {', '.join(options)})"
+    why = f"because the labels are {tagger.chosen_.why}"
+    return f"chosen: {', '.join(texts)}, {why}; to choose others: {', '.join(options)}"
 
 
 def clusters_note(tagger: Tagger, files: TaggerFiles) -> str | None:
