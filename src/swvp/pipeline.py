@@ -234,7 +234,7 @@ def load_model(path: Path) -> Tagger | Parser:
     if kind == parsers.KIND:
         return Parser.load(path)
     if kind == "pipeline":
-        raise InputError(f"{path}: a pipeline from raw text to trees: use swvp parse {path}")
+        raise InputError(f"{path} is a pipeline from raw text to trees: use swvp parse {path}")
     raise InputError(f"{path}: a model of the kind '{kind}', which cannot predict")
 
 

@@ -119,6 +119,6 @@ def test_input_and_output_that_cannot_be_used(fine, refused):
         assert refused("predict", "model", *arguments) == message
     Path("a.conllu").write_text("1\tx\t_\t_\t_\t_\t_\t_\t_\t_\n")
     line = refused("predict", "model", "a.conllu")
-    assert line.startswith("a.conllu is CoNLL-U, the tagger's training file was a column file")
+    assert line.startswith("a.conllu is CoNLL-U, but the tagger's training file was a column file")
     line = refused("train", "tagger", "-", "--dev", "-", "-m", "other")
     assert line == "standard input can be only one of the files"

@@ -207,7 +207,7 @@ def test_other_encodings_are_read(swvp, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "stdin", "message"),
     [
-        (["gold.txt", "-"], "The x\ncat x\n", "-:2: the word is 'cat', at gold.txt:2 'dog'"),
+        (["gold.txt", "-"], "The x\ncat x\n", "-:2: the word is 'cat', but 'dog' at gold.txt:2"),
         (
             ["gold.txt", "-"],
             PREDICTED.replace("\n\n", "\n"),
@@ -227,12 +227,12 @@ def test_other_encodings_are_read(swvp, tmp_path):
         (
             ["gold.txt", "predicted.txt", "--compare", "-"],
             PREDICTED.replace("It", "He"),
-            "-:5: the word is 'He', at gold.txt:5 'It'",
+            "-:5: the word is 'He', but 'It' at gold.txt:5",
         ),
         (
             ["gold.conllu", "-"],
             CONLLU.replace("\t#\t", "\t&\t", 1),
-            "-:9: the word is '&', at gold.conllu:9 '#'",
+            "-:9: the word is '&', but '#' at gold.conllu:9",
         ),
         (["gold.txt", "-"], "", "-: no token in it"),
         (["gold.conllu", "-"], "# only a comment\n", "-: no token in it"),

@@ -121,7 +121,7 @@ def test_labels_of_another_kind_are_told(files, fine):
         (
             ["gold.conllu", "-", "--trees"],
             GOLD.replace("mar\tmar", "Mar\tmar"),
-            "-:6: the word is 'Mar', at gold.conllu:6 'mar'",
+            "-:6: the word is 'Mar', but 'mar' at gold.conllu:6",
         ),
         (
             ["gold.conllu", "-", "--trees"],

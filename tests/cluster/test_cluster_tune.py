@@ -41,7 +41,7 @@ def test_the_model_is_the_one_of_threads(command, files, address, arguments):
 
 def test_a_cluster_without_tuning_is_refused(command, files, address):
     code, _, err = command("train", "tagger", "train.txt", "-m", "model", *address)
-    assert (code, "--cluster and --workers are for --shards S" in err) == (2, True)
+    assert (code, "--cluster and --workers need --shards S" in err) == (2, True)
 
 
 def test_standard_input_is_refused(command, files, address):

@@ -148,4 +148,4 @@ def test_the_command_trains_on_a_cluster(fine, address):
 def test_a_cluster_needs_a_number_of_shards(refused):
     Path("train.txt").write_text(noisy(0))
     message = refused("train", "tagger", "train.txt", "--workers", "2", "-m", "model")
-    assert message.startswith("--cluster and --workers are for --shards S")
+    assert message.startswith("--cluster and --workers need --shards S")

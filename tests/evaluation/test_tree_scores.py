@@ -231,7 +231,7 @@ def simple(*sentences):
 @pytest.mark.parametrize(
     ("gold", "predicted", "message"),
     [
-        (["abc", "d"], ["abc", "x"], "sentence 1, token 1: the word is 'x', at sentence 1, token 1 'd'"),
+        (["abc", "d"], ["abc", "x"], "sentence 1, token 1: the word is 'x', but 'd' at sentence 1, token 1"),
         (["ab", "cd"], ["abc", "d"], "sentence 0, token 1: a sentence of 3 tokens, at sentence 0, token 1 of 2 tokens"),
         (["ab", "c"], ["ab"], "sentence 1, token 1: sentence 2 of 2, but sentence 0, token 2 is the end of its 1 sent"),
         (["ab"], ["ab", "c"], "sentence 1, token 1: sentence 2 of 2, but sentence 0, token 2 is the end of its 1 sent"),

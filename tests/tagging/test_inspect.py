@@ -104,7 +104,10 @@ def test_a_sentence_is_explained_by_its_features(fine, refused):
     for token, label, second, *name, weight in plain:
         expected = explained(tagger, token, label, second, " ".join(name))
         assert float(weight) == pytest.approx(expected, abs=6e-4)
-    assert refused("inspect", "model", "--sentence", "the cat") == "the tagger was trained on columns, these are words"
+    assert (
+        refused("inspect", "model", "--sentence", "the cat")
+        == "the tagger was trained on columns, but the input has words"
+    )
 
 
 def test_an_explanation_holds_the_transitions_before_and_after():
@@ -166,7 +169,10 @@ def test_a_model_of_ready_features_is_shown_and_cannot_read_files(fine, refused)
     message = "this tagger was trained on ready features: it can label sentences from Python only"
     assert refused("inspect", "ready", "--explain", "train.txt") == message
     assert refused("predict", "ready", "train.txt") == message
-    assert refused("inspect", "ready", "--sentence", "a b") == "the tagger was trained on features, these are words"
+    assert (
+        refused("inspect", "ready", "--sentence", "a b")
+        == "the tagger was trained on features, but the input has words"
+    )
 
 
 def test_a_model_trained_with_a_gamma_of_ones_own_needs_it_no_more(fine, monkeypatch):

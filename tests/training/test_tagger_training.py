@@ -100,7 +100,7 @@ def test_development_data_have_the_columns_of_training(data):
     assert tagger(epochs=1).fit(X, data[1], dev=([], [])).dev_scores_ == [1.0]
     with pytest.raises(InputError, match="a token has 1 column, the tagger knows 2: word, pos"):
         tagger().fit(X, data[1], dev=([[("the",)]], [["D"]]))
-    with pytest.raises(InputError, match="trained on columns, these are words"):
+    with pytest.raises(InputError, match="trained on columns, but the input has words"):
         tagger().fit(X, data[1], dev=data)
 
 
@@ -157,7 +157,7 @@ def test_batches_go_on_after_fit_and_after_load(data, tmp_path):
 
 
 def test_batches_of_another_kind_and_of_a_crf_are_refused(data):
-    with pytest.raises(InputError, match="trained on words, these are features"):
+    with pytest.raises(InputError, match="trained on words, but the input has features"):
         tagger().partial_fit(*data).partial_fit(as_features(data[0]), data[1])
     with pytest.raises(InputError, match="it has no partial_fit"):
         tagger(rule="crf").partial_fit(*data)

@@ -344,10 +344,10 @@ class PlainValue:
 
 
 def in_plain_words(error: typer.BadParameter, kind: type) -> str:
-    """The message for a value that is no number; typer's is that of pydantic."""
-    if kind not in (int, float) or not error.message.startswith("Input should be a valid"):
-        return error.message
-    return f"must be {'a whole number' if kind is int else 'a number'}"
+    """The message for an unusable value; typer's is that of pydantic."""
+    if kind in (int, float) and error.message.startswith("Input should be a valid"):
+        return f"must be {'a whole number' if kind is int else 'a number'}"
+    return error.message.removeprefix("Value error, ").replace("Input should be ", "must be ")
 
 
 VALUE_NAMES = {int: "N", float: "X", str: "TEXT", Path: "FILE"}

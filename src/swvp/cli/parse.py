@@ -84,6 +84,7 @@ def parse(given: ParseOptions) -> None:
     from swvp.bulk.plan import endings
     from swvp.cli.predict import MOST_JOBS
     from swvp.cli.terminal import print_message
+    from swvp.io.container import kind_of
     from swvp.io.files import write_blocks
     from swvp.text.files import OUTPUTS, analyse_file
     from swvp.text.pipeline import Pipeline, missing_tags
@@ -96,6 +97,8 @@ def parse(given: ParseOptions) -> None:
         inputs = {"MODEL": given.model, "FILES": given.files, "--lexicon": given.lexicon}
         check_separate({"--output-file": given.output}, inputs)
     threads = min(available_cores(), MOST_JOBS) if given.jobs is None else given.jobs
+    if (kind := kind_of(given.model)) in ("tagger", "parser"):
+        raise InputError(f"{given.model} is a {kind}, not a pipeline from raw text: use swvp predict {given.model}")
     pipeline = Pipeline.load(given.model)
     if given.stages is not None:
         pipeline = pipeline.only(given.stages)

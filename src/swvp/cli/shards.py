@@ -75,7 +75,7 @@ class ShardOptions(ClusterOptions):
         asked = self.shards is not None or self.memory is not None
         several = len(data) > 1 or (data[0] != "-" and not Path(data[0]).is_file() and is_folder_or_glob(data[0]))
         if several and self.uses_cluster and self.shards is None:
-            raise InputError("--cluster and --workers need --shards S: S decides the model, whatever trains it")
+            raise InputError("--cluster and --workers need --shards S: the number of shards decides the model")
         if not (asked or several) and (self.mixing != "uniform" or self.keep is not None):
             raise InputError("--mixing and --keep are for --shards")
         return asked or several

@@ -177,7 +177,7 @@ def cluster_of(given: CourseOptions) -> Cluster | None:
     if not given.uses_cluster:
         return None
     if not given.tune:
-        raise InputError("--cluster and --workers are for --shards S, where S decides the model, and for --tune")
+        raise InputError("--cluster and --workers need --shards S, the number of shards, or --tune")
     return given.new_cluster(print_message)
 
 

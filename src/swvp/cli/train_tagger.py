@@ -43,7 +43,7 @@ class TaggerColumns(FileOptions):
         str | None,
         typer.Option(
             "--columns",
-            help="Columns that features are made from, such as word,pos.",
+            help="Columns that features use, such as word,pos. In column files these are names for the first columns.",
             show_default="all; CoNLL-U: word, for deprel word,pos",
         ),
     ] = None

@@ -55,7 +55,7 @@ def check_same_words(gold: Treebank, predicted: Treebank) -> None:
             continue
         for x, y in zip(range(of_gold.start, of_gold.stop), range(of_predicted.start, of_predicted.stop), strict=False):
             if a[x] != b[y]:
-                raise InputError(f"{predicted.place(y)}: the word is '{b[y]}', at {gold.place(x)} '{a[x]}'")
+                raise InputError(f"{predicted.place(y)}: the word is '{b[y]}', but '{a[x]}' at {gold.place(x)}")
         raise InputError(
             f"{predicted.place(of_predicted.start)}: a sentence of {counted(b[of_predicted].size, 'token')}, "
             f"at {gold.place(of_gold.start)} of {counted(a[of_gold].size, 'token')}"

@@ -163,7 +163,7 @@ def corpus_of(
     kind = kind_of(X)
     if trained_on is not None and kind != trained_on:
         if any(len(sentence) for sentence in X):
-            raise InputError(f"the tagger was trained on {trained_on}, these are {kind}")
+            raise InputError(f"the tagger was trained on {trained_on}, but the input has {kind}")
         kind = trained_on
     labels = None
     if y is not None:

@@ -107,7 +107,7 @@ def check_column_options(path: str, label: str | int | None, names: Sequence[str
     """Raise InputError if options are wrong for every column file."""
     if isinstance(label, str):
         raise InputError(
-            f"{path}: --target {label} is for CoNLL-U, known by its name (.conllu) or --conllu; "
+            f"{path}: --target {label} is for CoNLL-U: a file whose name ends in .conllu, or any file with --conllu; "
             "in a column file the label is --column NUMBER"
         )
     check_names(names or ())
@@ -134,8 +134,8 @@ def read_corpus(table: Table, layout: Layout, *, labelled: bool, what: str = "th
     if table.conllu != layout.conllu:
         kinds = ("a column file", "CoNLL-U")
         raise InputError(
-            f"{table.path} is {kinds[table.conllu]}, {what} was {kinds[layout.conllu]} (CoNLL-U is known by its name, "
-            ".conllu, or --conllu)"
+            f"{table.path} is {kinds[table.conllu]}, but {what} was {kinds[layout.conllu]} (a file is read as CoNLL-U "
+            "if its name ends in .conllu, or with --conllu)"
         )
     inputs = layout.inputs
     if labelled and table.width != layout.width:
@@ -269,7 +269,7 @@ def check_same_tokens(a_path: str | Path, a: Labelled, b_path: str | Path, b: La
             continue
         for a_word, a_line, b_word, b_line in zip(a_words, a_lines, b_words, b_lines, strict=False):
             if a_word != b_word:
-                raise InputError(f"{b_path}:{b_line}: the word is '{b_word}', at {a_path}:{a_line} '{a_word}'")
+                raise InputError(f"{b_path}:{b_line}: the word is '{b_word}', but '{a_word}' at {a_path}:{a_line}")
         raise InputError(
             f"{b_path}:{b_lines[0]}: a sentence of {counted(len(b_words), 'token')}, "
             f"at {a_path}:{a_lines[0]} of {counted(len(a_words), 'token')}"

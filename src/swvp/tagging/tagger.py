@@ -240,7 +240,7 @@ class Tagger(TaggerOptions, TaggerInspection, TaggerTracing):
             raise InputError("no tokens to learn from")
         grows, extend = extend, extend and hasattr(self, "coef_")
         if extend and corpus.kind != self.kind_:
-            raise InputError(f"the tagger was trained on {self.kind_}, these are {corpus.kind}")
+            raise InputError(f"the tagger was trained on {self.kind_}, but the input has {corpus.kind}")
         self._choose(corpus, extend)
         constraint = self._constraint()
         corpus = repaired(constraint, corpus)
@@ -367,7 +367,7 @@ class Tagger(TaggerOptions, TaggerInspection, TaggerTracing):
 
     def _encode(self, corpus: Corpus) -> AttributeChain:
         if corpus.tokens and corpus.kind != self.kind_:
-            raise InputError(f"the tagger was trained on {self.kind_}, these are {corpus.kind}")
+            raise InputError(f"the tagger was trained on {self.kind_}, but the input has {corpus.kind}")
         return chain_of(self.encoder_, corpus)
 
     def _best_ids(self, problem: AttributeChain) -> NDArray[np.uint32]:
