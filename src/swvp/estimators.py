@@ -19,7 +19,7 @@ from swvp.parsing.parser import Parser
 from swvp.structures.generic import Label, Problem, PythonModel, PythonProblem, predict, varies
 from swvp.structures.operations import averaged_weights, weights
 from swvp.tagging.tagger import Tagger
-from swvp.tracing.generic import PythonTracing
+from swvp.tracing.trace import PythonTracing
 from swvp.training.options import power_of
 
 __all__ = ["DependencyParser", "SequenceTagger", "StructuredPerceptron"]

@@ -5,7 +5,7 @@ import pytest
 
 from swvp.errors import InputError
 from swvp.evaluation import compare_seeds, compare_sets
-from swvp.evaluation.seeds import crossed, lean_counts
+from swvp.evaluation.paired import crossed, lean_counts
 
 
 def counts(rng, seeds, sentences, shares):

@@ -100,8 +100,7 @@ def explain_update(given: ExplainOptions) -> None:
 def write_page(given: ExplainOptions, path: Path) -> None:
     """Write the page that plays two trainings."""
     from swvp.cli.terminal import print_message
-    from swvp.tracing.export import run_of, training_data
-    from swvp.tracing.player import write_player
+    from swvp.tracing.export import run_of, training_data, write_player
 
     if given.sentence is not None or given.epoch is not None or given.json is not None:
         raise InputError("--html plays a training from its start: leave out --sentence, --epoch and --json")

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from swvp.evaluation.paired import Comparison as Comparison
     from swvp.evaluation.paired import Difference as Difference
     from swvp.evaluation.paired import compare_counts as compare_counts
+    from swvp.evaluation.paired import compare_seeds as compare_seeds
     from swvp.evaluation.paired import compare_sets as compare_sets
     from swvp.evaluation.paired import holm as holm
     from swvp.evaluation.paired import paired_bootstrap as paired_bootstrap
     from swvp.evaluation.paired import paired_permutation as paired_permutation
     from swvp.evaluation.raw_text import RawScores as RawScores
     from swvp.evaluation.raw_text import evaluate_raw as evaluate_raw
-    from swvp.evaluation.seeds import compare_seeds as compare_seeds
     from swvp.evaluation.tags import TagScores as TagScores
     from swvp.evaluation.tags import compare_tags as compare_tags
     from swvp.evaluation.tags import confusion as confusion
@@ -56,7 +56,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "TreeScores": "swvp.evaluation.tree_scores",
         "attachment_counts": "swvp.evaluation.trees",
         "compare_counts": "swvp.evaluation.paired",
-        "compare_seeds": "swvp.evaluation.seeds",
+        "compare_seeds": "swvp.evaluation.paired",
         "compare_sets": "swvp.evaluation.paired",
         "compare_tags": "swvp.evaluation.tags",
         "compare_trees": "swvp.evaluation.trees",

@@ -8,9 +8,9 @@ from swvp._names import lazy_names
 
 if TYPE_CHECKING:
     from swvp.tracing.export import export_trace as export_trace
+    from swvp.tracing.export import write_player as write_player
     from swvp.tracing.lessons import Lesson as Lesson
     from swvp.tracing.lessons import lesson as lesson
-    from swvp.tracing.player import write_player as write_player
     from swvp.tracing.trace import Trace as Trace
     from swvp.tracing.update import MixedAssignment as MixedAssignment
     from swvp.tracing.update import Scores as Scores
@@ -28,6 +28,6 @@ __all__, __getattr__, __dir__ = lazy_names(
         "WeightChange": "swvp.tracing.update",
         "export_trace": "swvp.tracing.export",
         "lesson": "swvp.tracing.lessons",
-        "write_player": "swvp.tracing.player",
+        "write_player": "swvp.tracing.export",
     },
 )

@@ -1,13 +1,16 @@
-"""Trainings as JSON that a page can play: every update of each rule, w, the separating cone, Theorem 1's bound.
+"""Trainings as JSON and as a page that plays them: each update of each rule, w, the separating cone, Theorem 1.
 
-docs/reference/training-json.md describes the format.
+docs/reference/training-json.md describes the format. The page is one HTML file; its styles and scripts are the files in
+`assets`, which the pages of a server load as they are.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +23,13 @@ from swvp.learning.rule import UpdateRule, as_rule
 from swvp.learning.theory import margin, radius, separator, update_bound
 from swvp.structures.generic import PythonModel, PythonProblem
 from swvp.tables import check_count
-from swvp.tracing.generic import PythonSubject
 from swvp.tracing.lessons import Lesson
 from swvp.tracing.lessons import lesson as find_lesson
-from swvp.tracing.trace import Trace
+from swvp.tracing.trace import PythonSubject, Trace
 from swvp.tracing.update import Update
 from swvp.types import Floats
 
-__all__ = ["FORMAT", "export_trace", "training_data"]
+__all__ = ["FORMAT", "export_trace", "player_page", "training_data", "write_player"]
 
 FORMAT, VERSION = "swvp-training", 1
 
@@ -164,3 +166,41 @@ def bound_of(chosen: Lesson, rule: UpdateRule, separated: dict[str, Any] | None)
         return update_bound(chosen.problem, chosen.X, chosen.y, u, rule=rule), None
     except InputError as error:
         return None, str(error)
+
+
+STYLES = ("base.css", "drawings.css", "player.css")
+SCRIPTS = ("dom.js", "layout.js", "tree.js", "plane.js", "player.js")
+"""In an order in which each uses only those before it."""
+
+
+def player_page(data: dict[str, Any]) -> str:
+    """Return the page for what `export_trace` returns.
+
+    The data are JSON inside the page. Its characters < and > are escaped, so that no text of the data ends the script.
+    """
+    text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c").replace(">", "\\u003e")
+    parts = {"STYLE": "\n".join(map(asset, STYLES)), "SCRIPT": one_script(map(asset, SCRIPTS)), "DATA": text}
+    return re.sub(r"\{(STYLE|SCRIPT|DATA)\}", lambda match: parts[match[1]], asset("player.html"))
+
+
+def asset(name: str) -> str:
+    """Return the text of a file in `assets`."""
+    return files("swvp.tracing").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def one_script(modules: Iterable[str]) -> str:
+    """Return modules as one script, in which they need not import from each other."""
+    return re.sub(r"^import .*\n|^export (?=\w)", "", "\n".join(modules), flags=re.MULTILINE)
+
+
+def write_player(path: str | Path, data: dict[str, Any]) -> None:
+    """Write a page that plays trainings: step by step or by itself, each rule in a column.
+
+    Parameters
+    ----------
+    path : str or Path
+        The HTML file, which is written completely or not at all. It needs no other file and no network.
+    data : dict
+        What `export_trace` returns.
+    """
+    write_bytes(path, player_page(data).encode())

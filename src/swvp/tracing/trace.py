@@ -1,7 +1,8 @@
 """Training that shows its updates: Algorithm 2 in plain Python, one example at a time.
 
 `sweep` runs as plain Python with a rule that records what it is asked for: the sub-structures, γ, the update. The
-operations of the structure are those of every training. So mistakes, updates and weights are the same.
+operations of the structure are those of every training. So mistakes, updates and weights are the same. What is shown
+besides (words, names of features) comes from a `Subject`; `PythonSubject` is that of structures of users.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 
@@ -19,18 +20,18 @@ from swvp.compiled import implement, implements, in_python
 from swvp.errors import InputError
 from swvp.io.files import write_bytes
 from swvp.learning.epoch import CONDITION_2_FAILURES, COUNTS, EXCLUDED, MISTAKES, UPDATES, Epoch
-from swvp.learning.perceptron import check_rule, new_state, prepare, sweep, too_many_substructures
+from swvp.learning.perceptron import check_rule, generator, new_state, prepare, sweep, too_many_substructures
 from swvp.learning.python_rule import PythonRule, define_substructures_python, set_gamma_python
 from swvp.learning.rule import STEPS, UpdateRule
 from swvp.learning.rule_kernels import define_substructures, set_gamma
 from swvp.learning.step import update, update_python
-from swvp.structures.generic import mixed_assignment
+from swvp.structures.generic import Label, PythonModel, PythonProblem, mixed_assignment
 from swvp.structures.operations import averaged_weights, direction, labels, margins, norm, reach, weights
 from swvp.tables import check_count
 from swvp.tracing.update import MixedAssignment, Scores, Update, WeightChange
 from swvp.types import Floats, Ints
 
-__all__ = ["Subject", "Trace", "check_traceable"]
+__all__ = ["PythonSubject", "PythonTracing", "Subject", "Trace", "check_traceable"]
 
 ADA = STEPS.index("ada")
 
@@ -352,3 +353,89 @@ def check_traceable(rule: UpdateRule, structure: type) -> None:
             raise InputError(f"rule '{stage.name}' cannot be traced: {why}; use another rule, such as 'a-wm' or 'csp'")
     if not implements(structure, direction):
         raise InputError(f"updates of {structure.__name__} cannot be traced: it does not implement direction")
+
+
+class PythonSubject:
+    """The words of an example are the elements of x, if it has one for each position of the label.
+
+    Features have names if the user's problem has an attribute `feature_names`, a sequence of texts. Labels are heads of
+    words if it has an attribute `structure` that says so.
+    """
+
+    def __init__(self, problem: PythonProblem, model: PythonModel):
+        self.problem, self.model = problem, model
+        self.structure = str(getattr(problem.problem, "structure", "labels"))
+
+    def tokens(self, i: int) -> Sequence[str]:
+        x = self.problem.X[i]
+        if not isinstance(x, (list, tuple, str)) or len(x) != len(self.problem.Y[i]):
+            return ()
+        return [str(element) for element in x]
+
+    def readable(self, label: Any) -> Sequence[Any]:
+        return label.tolist() if hasattr(label, "tolist") else list(label)
+
+    def score(self, i: int, label: Any) -> float:
+        return float(self.model.w @ self.problem.phi(i, label))
+
+    def values(self, features: Ints) -> Floats:
+        return self.model.w[features]
+
+    def names(self, i: int, features: Sequence[int], wrong: Sequence[int]) -> list[str]:
+        known = getattr(self.problem.problem, "feature_names", None)
+        return [f"feature {feature}" if known is None else str(known[feature]) for feature in features]
+
+
+class PythonTracing:
+    """The method of a learner that shows its training, update by update."""
+
+    epochs: int
+    shuffle: bool
+    random_state: Any
+
+    if TYPE_CHECKING:  # implemented by the learner
+
+        def _start(
+            self, X: Sequence[Any], y: Sequence[Label], initial: Floats | None
+        ) -> tuple[PythonProblem, PythonModel, UpdateRule, float]: ...
+
+    def trace(
+        self,
+        X: Sequence[Any],
+        y: Sequence[Label],
+        *,
+        epochs: int | None = None,
+        features: int = 10,
+        initial: Floats | None = None,
+    ) -> Trace:
+        """Return an iterator over the updates that `fit` would make; the learner itself stays as it is.
+
+        Features have names if `problem` has an attribute `feature_names`, a sequence of texts.
+
+        Parameters
+        ----------
+        X, y : sequences
+            The inputs and their labels, as for `fit`.
+        epochs : int, optional
+            The largest number of epochs. By default that of the learner.
+        features : int, default 10
+            How many of the weights that changed most an update names.
+        initial : ndarray of shape (n_features,), optional
+            The weights to start from. By default 0.
+
+        Returns
+        -------
+        Trace
+        """
+        problem, model, rule, power = self._start(X, y, initial)
+        return Trace(
+            problem,
+            model,
+            rule,
+            PythonSubject(problem, model),
+            examples=len(X),
+            epochs=self.epochs if epochs is None else epochs,
+            orders=generator(self.random_state) if self.shuffle else None,
+            power=power,
+            features=features,
+        )

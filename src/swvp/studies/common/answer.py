@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from swvp.evaluation.paired import Difference, Ints, holm
-from swvp.evaluation.seeds import compare_seeds
+from swvp.evaluation.paired import Difference, Ints, compare_seeds, holm
 from swvp.studies.common.rules import Chosen
 from swvp.studies.common.tables import (
     GROUP,

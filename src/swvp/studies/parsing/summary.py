@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swvp.evaluation.paired import Difference, Ints
-from swvp.evaluation.seeds import compare_seeds
+from swvp.evaluation.paired import Difference, Ints, compare_seeds
 from swvp.studies.common.answer import Answer, answered
 from swvp.studies.common.rules import REST, Chosen, choose_rules, is_swvp
 from swvp.studies.common.running import CONTROL, CSP
