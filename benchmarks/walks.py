@@ -4,13 +4,17 @@
 
 runs the command (or, if the first argument ends in .py, that Python file) and prints the files of swvp that execute a
 function (what runs when a module is imported does not count), and the calls that lead from another package back up into
-`cli`. Functions inside compiled kernels are not seen.
+`cli`. Those from a file that imports `cli` are returns: a reader has to follow them. The others are events: `cli` handed
+down an observer, a function or a console, and the file that calls it knows only its interface. Functions inside
+compiled kernels are not seen.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
+import re
 import runpy
 import sys
 from collections import Counter
@@ -32,6 +36,7 @@ class Walk:
     def __init__(self) -> None:
         self.calls: Counter[str] = Counter()
         self.returns: Counter[str] = Counter()
+        self.events: Counter[str] = Counter()
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
         name = frame.f_code.co_filename
@@ -43,7 +48,16 @@ class Walk:
         file = name.removeprefix(SOURCE)
         self.calls[file] += 1
         if file.startswith("cli/") and callers and not callers[0].startswith("cli/"):
-            self.returns[f"{callers[0]} -> {file}: {frame.f_code.co_name}"] += 1
+            calls = self.returns if imports_cli(callers[0]) else self.events
+            calls[f"{callers[0]} -> {file}: {frame.f_code.co_name}"] += 1
+
+
+@functools.cache
+def imports_cli(file: str) -> bool:
+    """Whether a file of swvp imports `cli`, so that it calls its functions by name."""
+    return bool(
+        re.search(r"^\s*(from|import) swvp\.cli\b|^\s*from swvp import .*\bcli\b", Path(SOURCE, file).read_text(), re.M)
+    )
 
 
 def is_function(frame: FrameType) -> bool:
@@ -84,6 +98,8 @@ if __name__ == "__main__":
     walk = measure(sys.argv[1:])
     for file in sorted(walk.calls):
         print(f"{walk.calls[file]:8,}  {file}")
-    print(f"{len(walk.calls)} files; {sum(walk.returns.values())} calls back into cli:")
-    for text, count in walk.returns.most_common():
+    print(
+        f"{len(walk.calls)} files; {sum(walk.returns.values())} returns to cli, {sum(walk.events.values())} events for it:"
+    )
+    for text, count in (walk.returns + walk.events).most_common():
         print(f"{count:8,}  {text}")

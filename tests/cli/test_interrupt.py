@@ -5,7 +5,7 @@ import signal
 import pytest
 
 from swvp.cli import main
-from swvp.cli.interrupt import interruptible
+from swvp.cli.terminal import interruptible
 from swvp.training.training import Stopped
 
 

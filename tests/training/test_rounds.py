@@ -253,7 +253,7 @@ def test_blocks_are_read_one_at_a_time_and_train_without_mixing(corpora):
 
 
 def test_the_memory_decides_the_number_of_blocks(fine, corpora, monkeypatch):
-    monkeypatch.setattr("swvp.cli.shards.BASE", 0)
+    monkeypatch.setattr("swvp.cli.train.BASE", 0)
     err = fine(*TAGGER, "train.txt", "--memory", "40K", "-m", "model")[1]
     assert "1 shard of 3 blocks" in err or "1 shard of 2 blocks" in err
 

@@ -31,9 +31,8 @@ from swvp.cli import (
     warmup,
 )
 from swvp.cli.compiling import watch_compiler
-from swvp.cli.interrupt import EXIT_CODE, Interrupted, interruptible
 from swvp.cli.options import Command, Group
-from swvp.cli.terminal import guard_streams, print_message
+from swvp.cli.terminal import EXIT_CODE, Interrupted, guard_streams, interruptible, print_message
 from swvp.errors import InputError
 
 __all__ = ["app", "main"]

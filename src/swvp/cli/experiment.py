@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -28,7 +26,6 @@ from swvp.cli.options import (
 from swvp.cli.terminal import new_console, print_message
 
 if TYPE_CHECKING:
-    from swvp.cluster.connect import Workers
     from swvp.studies.report import Settings
 
 __all__ = ["app"]
@@ -186,10 +183,7 @@ class DatasetStudyOptions(ClusterOptions):
     ] = None
     sample_dev: Annotated[
         bool,
-        typer.Option(
-            "--sample-dev",
-            help="Sample the dev set from the training set, even if there is a dev file.",
-        ),
+        typer.Option("--sample-dev", help="Sample the dev set from the training set, even if there is a dev file."),
     ] = False
     dev_sentences: Annotated[
         int | None,
@@ -428,7 +422,7 @@ def run_study(settings: Settings, folder: Path, given: SyntheticOptions | Datase
     console, messages = new_console(width=WIDE), new_console(stderr=True)
     is_started = False
     try:
-        with Watch(messages) as watch, open_cluster(given, messages.print) as workers:
+        with Watch(messages) as watch, given.opened(messages.print) as workers:
 
             def progress(done: int, total: int) -> None:
                 nonlocal is_started
@@ -450,13 +444,6 @@ def run_study(settings: Settings, folder: Path, given: SyntheticOptions | Datase
         raise typer.Exit(130) from None
     study.print_tables(console, summaries)
     console.print(f"\nReport: {folder / REPORT}\nEvery run: {folder / RESULTS}", soft_wrap=True)
-
-
-def open_cluster(
-    given: ClusterOptions, tell: Callable[[str], object]
-) -> contextlib.AbstractContextManager[Workers | None]:
-    """Open the cluster that the options name; without one, the trainings run in threads."""
-    return given.new_cluster(tell) if given.uses_cluster else contextlib.nullcontext()
 
 
 def start_message(epochs: int, folder: Path, done: int, total: int) -> str:

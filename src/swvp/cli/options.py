@@ -9,6 +9,7 @@ A command with many options takes one object, a dataclass with an option as the 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import inspect
 import re
@@ -20,13 +21,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hi
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from swvp.cli.interrupt import interruptible
+from swvp.cli.terminal import interruptible
 from swvp.errors import InputError
 from swvp.io.files import MAX_BYTES, set_max_bytes
 from swvp.user_code import load_python
 
 if TYPE_CHECKING:
-    from swvp.cluster.connect import Cluster
+    from swvp.cluster.connect import Cluster, Workers
 
 __all__ = [
     "MAX_BYTES",
@@ -136,6 +137,10 @@ class ClusterOptions:
             tls_key=self.cluster_tls_key,
             tell=tell,
         )
+
+    def opened(self, tell: Callable[[str], object]) -> contextlib.AbstractContextManager[Workers | None]:
+        """Open the cluster that the options name; without one there are no workers, and tasks run in threads."""
+        return self.new_cluster(tell) if self.uses_cluster else contextlib.nullcontext()
 
 
 LoadExtensions = Annotated[

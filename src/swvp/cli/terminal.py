@@ -1,8 +1,11 @@
-"""The terminal: the standard streams of a command, consoles for people, JSON files for programs.
+"""The terminal: the standard streams of a command, consoles for people, JSON files for programs, Ctrl-C.
 
 Results go to standard output: if they cannot be written, the command fails with one line. Messages go to standard
 error: if they cannot be written, they are lost, so that training survives its terminal. Consoles escape control
 characters in all texts.
+
+Ctrl-C in any command, at any moment, is one line and exit code 130. typer would print another line, or a traceback for
+errors that a KeyboardInterrupt has become. So it is replaced by an exception that neither typer nor a command handles.
 """
 
 from __future__ import annotations
@@ -12,7 +15,8 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
     from rich.console import Console
 
-__all__ = ["guard_streams", "new_console", "print_message", "write_json"]
+__all__ = ["EXIT_CODE", "Interrupted", "guard_streams", "interruptible", "new_console", "print_message", "write_json"]
 
 
 class Output(io.FileIO):
@@ -143,3 +147,24 @@ def write_json(path: str | Path | None, results: dict[str, Any]) -> bool:
     text = json.dumps(results, indent=1) + "\n"
     write_bytes(path, text.encode())
     return str(path) == "-"
+
+
+EXIT_CODE = 130
+"""What shells report for a program that SIGINT has ended."""
+
+
+class Interrupted(BaseException):
+    """Raised when the user stops a command that has nothing to say about it."""
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Raise Interrupted for a Ctrl-C."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted from None
+    except SystemError as error:  # Numba's, if Ctrl-C comes while it calls a kernel
+        if not isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+            raise
+        raise Interrupted from None

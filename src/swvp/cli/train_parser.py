@@ -7,18 +7,20 @@ from typing import Annotated
 
 from swvp.cli.compiling import expect_kernels
 from swvp.cli.options import settings_of, takes_options
-from swvp.cli.shards import ShardOptions, sharding_of, workers_of
 from swvp.cli.train import (
     CourseOptions,
     FileOptions,
+    ShardOptions,
     cluster_of,
     exit_when_stopped,
+    note_parser_options,
     of_features,
     of_learning,
     of_search,
     run_of,
+    sharding_of,
+    workers_of,
 )
-from swvp.cli.without_effect import note_parser_options
 
 __all__ = ["EXAMPLES", "ParserOptions", "parser"]
 

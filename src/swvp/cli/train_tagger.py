@@ -9,18 +9,20 @@ import typer
 
 from swvp.cli.compiling import expect_kernels
 from swvp.cli.options import NotProse, factors, names, settings_of, takes_options
-from swvp.cli.shards import ShardOptions, sharding_of, workers_of
 from swvp.cli.train import (
     CourseOptions,
     FileOptions,
+    ShardOptions,
     cluster_of,
     exit_when_stopped,
+    note_tagger_options,
     of_features,
     of_learning,
     of_search,
     run_of,
+    sharding_of,
+    workers_of,
 )
-from swvp.cli.without_effect import note_tagger_options
 from swvp.errors import InputError, unknown_name
 
 __all__ = ["EXAMPLES", "TaggerOptions", "tagger"]
