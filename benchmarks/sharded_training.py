@@ -24,7 +24,7 @@ from swvp.tagging.tagger import Tagger
 from swvp.tagging.train import TaggerFiles
 from swvp.tagging.train_shards import train_tagger_on_shards
 from swvp.training.rounds import RoundTraining, Sharding
-from swvp.training.session import Run
+from swvp.training.run import Run
 
 BYTES_PER_SECOND = 125e6
 

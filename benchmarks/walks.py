@@ -4,8 +4,8 @@
 
 runs the command (or, if the first argument ends in .py, that Python file) and prints the files of swvp that execute a
 function (what runs when a module is imported does not count), and the calls that lead from another package back up into
-`cli`. Those from a file that imports `cli` are returns: a reader has to follow them. The others are events: `cli` handed
-down an observer, a function or a console, and the file that calls it knows only its interface. Functions inside
+`cli`. Those from a file that imports `cli` are returns: a reader has to follow them. The others are events: `cli` gave
+an observer, a function or a console, and the file that calls it knows only its interface. Functions inside
 compiled kernels are not seen.
 """
 
@@ -98,8 +98,7 @@ if __name__ == "__main__":
     walk = measure(sys.argv[1:])
     for file in sorted(walk.calls):
         print(f"{walk.calls[file]:8,}  {file}")
-    print(
-        f"{len(walk.calls)} files; {sum(walk.returns.values())} returns to cli, {sum(walk.events.values())} events for it:"
-    )
+    returns, events = sum(walk.returns.values()), sum(walk.events.values())
+    print(f"{len(walk.calls)} files; {returns} returns to cli, {events} events for its observers:")
     for text, count in (walk.returns + walk.events).most_common():
         print(f"{count:8,}  {text}")

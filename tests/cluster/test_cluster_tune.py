@@ -9,7 +9,7 @@ from helpers.texts import noisy
 from helpers.trees import conllu, toy
 from swvp.tagging.tagger import Tagger
 from swvp.tagging.train import TaggerFiles, start_on_worker
-from swvp.training.session import Run
+from swvp.training.run import Run
 from swvp.training.tune import Recipe, candidates, train_on_worker
 
 TAGGER = ["train", "tagger", "train.txt", "--dev", "dev.txt", "--epochs", "3", "--tune", "--rules", "csp,a-wm,softmax"]

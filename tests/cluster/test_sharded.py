@@ -16,7 +16,7 @@ from swvp.tagging.train import TaggerFiles
 from swvp.tagging.train_shards import train_tagger_on_shards
 from swvp.training.observer import Observer
 from swvp.training.rounds import Sharding
-from swvp.training.session import Run
+from swvp.training.run import Run
 
 pytest.importorskip("distributed", reason="needs Dask: pip install 'swvp[cluster]'")
 

@@ -20,7 +20,7 @@ from swvp.tagging.train import TaggerFiles
 from swvp.tagging.train_shards import train_tagger_on_shards
 from swvp.training import session
 from swvp.training.rounds import Sharding
-from swvp.training.session import Run
+from swvp.training.run import Run
 from swvp.training.shard_store import ShardStore
 
 TAGGER = ["train", "tagger", "--epochs", "4", "--dev", "dev.txt"]

@@ -20,7 +20,7 @@ from swvp.tagging.files import layout_of, read_corpus
 from swvp.tagging.tagger import Tagger
 from swvp.training import session as session_module
 from swvp.training.observer import Observer, TrainingLog
-from swvp.training.session import Run
+from swvp.training.run import Run
 from swvp.training.training import Stopped
 from swvp.training.tune import candidates
 

@@ -114,7 +114,7 @@ def evaluate(given: EvaluateOptions) -> None:
     Raw text: tokens, sentences, tags, lemmas and trees as in CoNLL 2018.
     """
     from swvp.io.table import check_encoding
-    from swvp.training.outputs import check_separate
+    from swvp.training.run import check_separate
 
     files = [path for path in (given.gold, given.predicted, given.compare, given.train) if path is not None]
     if [str(path) for path in files].count("-") > 1:

@@ -84,7 +84,7 @@ class ExplainOptions:
 def explain_update(given: ExplainOptions) -> None:
     """Show one training update: mixed assignments, margins, γ, and the weights that changed."""
     from swvp.cli.terminal import new_console, write_json
-    from swvp.training.outputs import check_separate
+    from swvp.training.run import check_separate
 
     check_separate({"--json": given.json, "--html": given.html}, {"FILE": given.file, "--load": given.load})
     if given.load is not None:

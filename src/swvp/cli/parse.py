@@ -89,7 +89,7 @@ def parse(given: ParseOptions) -> None:
     from swvp.text.files import OUTPUTS, analyse_file
     from swvp.text.pipeline import Pipeline, missing_tags
     from swvp.training.options import available_cores
-    from swvp.training.outputs import check_separate
+    from swvp.training.run import check_separate
 
     if given.jobs is not None and given.jobs < 1:
         raise InputError(f"jobs must be at least 1, not {given.jobs}")

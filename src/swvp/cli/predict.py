@@ -87,7 +87,7 @@ def predict(given: PredictOptions) -> None:
     from swvp.io.files import write_blocks
     from swvp.pipeline import load_models, predict_blocks
     from swvp.training.options import available_cores
-    from swvp.training.outputs import check_separate
+    from swvp.training.run import check_separate
 
     if given.jobs is not None and given.jobs < 1:
         raise InputError(f"jobs must be at least 1, not {given.jobs}")

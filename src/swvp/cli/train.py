@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from swvp.cluster.connect import Cluster
     from swvp.learning.rule import UpdateRule
     from swvp.training.rounds import Sharding
-    from swvp.training.session import Run
+    from swvp.training.run import Run
 
 __all__ = [
     "CourseOptions",
@@ -147,7 +147,7 @@ def run_of(given: TaggerOptions | ParserOptions, inputs: Mapping[str, str | None
     The user's Python file has run before: it may register what the options name. `inputs` are files that are read
     besides the training file and the dev set.
     """
-    from swvp.training.session import Run
+    from swvp.training.run import Run
 
     data = None
     if given.uses_shards(given.train):

@@ -160,7 +160,7 @@ def train_stages(
     """Train a pipeline with these options and settings of its stages, and write it."""
     from swvp.cli.progress import TrainingOutput
     from swvp.text.train import train_pipeline
-    from swvp.training.session import Run
+    from swvp.training.run import Run
 
     run = Run(
         train=given.train,

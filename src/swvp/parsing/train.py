@@ -17,7 +17,8 @@ from swvp.parsing.parser import Parser, stage_of
 from swvp.parsing.tree_model import TreeModel
 from swvp.training.observer import Observer
 from swvp.training.options import best_epoch_text, one_sentence_note, unseen_labels
-from swvp.training.session import Run, Session
+from swvp.training.run import Run
+from swvp.training.session import Session
 from swvp.training.training import Training, stamp
 from swvp.training.tune import Recipe
 

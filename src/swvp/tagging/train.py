@@ -32,7 +32,7 @@ from swvp.tagging.options import presets_for
 from swvp.tagging.tagger import Tagger
 from swvp.training.observer import Observer
 from swvp.training.options import best_epoch_text, one_sentence_note, unseen_labels
-from swvp.training.session import Run
+from swvp.training.run import Run
 from swvp.training.training import Training, stamp
 from swvp.training.tune import Recipe, candidates
 

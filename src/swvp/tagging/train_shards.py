@@ -36,7 +36,7 @@ from swvp.training.observer import Observer
 from swvp.training.options import best_epoch_text, lines_of, unseen_labels
 from swvp.training.parts import Part, Reading, divide, part_name
 from swvp.training.rounds import RoundTraining, Sharding, check_sharding, shard_notes
-from swvp.training.session import Run
+from swvp.training.run import Run
 from swvp.training.shard_epoch import Shard
 from swvp.training.shard_store import digest_of
 
