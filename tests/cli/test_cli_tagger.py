@@ -257,7 +257,7 @@ def test_conllu_needs_a_target(refused):
     assert refused(*command, "--target", "upso").startswith("unknown column 'upso' (did you mean 'upos'?)")
     Path("dev.txt").write_text(COLUMNS)
     line = refused(*command, "--target", "upos", "--dev", "dev.txt")
-    assert line.startswith("dev.txt is a column file, the training file was CoNLL-U")
+    assert line.startswith("dev.txt is a column file, but the training file was CoNLL-U")
 
 
 def test_iob1_is_read_as_iob2_and_told_with_its_line(refused, fine):

@@ -181,7 +181,7 @@ def test_bad_input_is_one_clear_line(options, X, y, message):
 
 
 def test_another_kind_of_tokens_than_in_training_is_refused(data):
-    with pytest.raises(InputError, match="trained on words, these are columns"):
+    with pytest.raises(InputError, match="trained on words, but the input has columns"):
         tagger().fit(*data).predict([[("the", "D")]])
 
 
