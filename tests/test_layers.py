@@ -45,6 +45,7 @@ LAYERS = [
 """From low to high; a name stands for a module or a package with all that is in it, the longest one counts."""
 
 TERMINAL = ("typer", "rich", "click", "matplotlib", "jinja2")
+DRAWS = ("swvp.cli", "swvp.studies", "swvp.plots", "swvp.__main__")
 
 
 def modules():
@@ -96,10 +97,10 @@ def test_no_module_imports_from_a_higher_layer():
     assert wrong == []
 
 
-def test_only_commands_and_studies_import_what_draws_and_prints():
+def test_only_commands_studies_and_plots_import_what_draws_and_prints():
     wrong = []
     for path, module in modules():
-        if module.startswith(("swvp.cli", "swvp.studies", "swvp.__main__")):
+        if module.startswith(DRAWS):
             continue
         nodes = ast.walk(ast.parse(path.read_text()))
         names = {
@@ -121,9 +122,7 @@ def test_the_library_is_imported_without_what_draws_and_prints(loaded, name):
 def loaded():
     """The modules that are loaded in a new process after all of the library is imported."""
     library = [
-        module.removesuffix(".__init__")
-        for _, module in modules()
-        if not module.startswith(("swvp.cli", "swvp.serving", "swvp.studies", "swvp.__main__"))
+        module.removesuffix(".__init__") for _, module in modules() if not module.startswith((*DRAWS, "swvp.serving"))
     ]
     program = f"import importlib, sys\nfor name in {library!r}: importlib.import_module(name)\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

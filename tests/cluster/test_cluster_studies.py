@@ -16,8 +16,7 @@ from swvp.studies.parsing.study import run_parsing
 from swvp.studies.parsing.treebanks import find_treebanks
 from swvp.studies.synthetic.settings import SyntheticSettings
 from swvp.studies.synthetic.study import run_synthetic
-from swvp.studies.tagging.datasets import find_datasets
-from swvp.studies.tagging.settings import TaggingSettings
+from swvp.studies.tagging.settings import TaggingSettings, find_datasets
 from swvp.studies.tagging.study import run_tagging
 
 

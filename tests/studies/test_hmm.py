@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from swvp.studies.synthetic.hmm import HMM, permuted_hmm, posterior_decode, sample
+from swvp.studies.synthetic.runs import HMM, permuted_hmm, posterior_decode, sample
 from swvp.studies.synthetic.settings import SETUPS
 
 

@@ -30,10 +30,10 @@ from swvp.studies import (
 )
 from swvp.studies.common import running
 from swvp.studies.tagging import page as html
+from swvp.studies.tagging.page import print_tables
 from swvp.studies.tagging.runs import Run, Timing, sentence_scores
 from swvp.studies.tagging.settings import tagger_options
 from swvp.studies.tagging.study import DatasetSizes, trainings
-from swvp.studies.tagging.tables import print_tables
 from swvp.tagging.corpus import corpus_of, labels_of
 
 DATA = Path(__file__).parents[2] / "docs" / "data"

@@ -13,7 +13,7 @@ from helpers.taggers import entities
 from swvp import SequenceTagger
 from swvp.errors import InputError
 from swvp.io.container import read_container, write_container
-from swvp.studies.synthetic.hmm import permuted_hmm, sample
+from swvp.studies.synthetic.runs import permuted_hmm, sample
 from swvp.tagging.inspection import best_temperature
 
 X_NEW = [["Ann", "went"], [], ["Lee"], ["Bonn", "saw", "xyzzy", "Paris"]]

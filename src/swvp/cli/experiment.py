@@ -374,8 +374,7 @@ def tagging(given: TaggingOptions) -> None:
     Ctrl-C stops the study; the same command resumes it.
     """
     from swvp.studies.common.rules import option
-    from swvp.studies.tagging.datasets import find_datasets
-    from swvp.studies.tagging.settings import QUICK, TaggingSettings
+    from swvp.studies.tagging.settings import QUICK, TaggingSettings, find_datasets
 
     same_names = ("seeds", "epochs", "sentences", "dev_sentences", "seed")
     values = {

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from swvp.studies.synthetic.study import SyntheticResults as SyntheticResults
     from swvp.studies.synthetic.study import run_synthetic as run_synthetic
     from swvp.studies.synthetic.summary import summarise_synthetic as summarise_synthetic
-    from swvp.studies.tagging.datasets import find_datasets as find_datasets
     from swvp.studies.tagging.settings import TaggingSettings as TaggingSettings
+    from swvp.studies.tagging.settings import find_datasets as find_datasets
     from swvp.studies.tagging.study import TaggingResults as TaggingResults
     from swvp.studies.tagging.study import run_tagging as run_tagging
     from swvp.studies.tagging.summary import summarise_tagging as summarise_tagging
@@ -47,7 +47,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "SyntheticSettings": "swvp.studies.synthetic.settings",
         "TaggingResults": "swvp.studies.tagging.study",
         "TaggingSettings": "swvp.studies.tagging.settings",
-        "find_datasets": "swvp.studies.tagging.datasets",
+        "find_datasets": "swvp.studies.tagging.settings",
         "find_treebanks": "swvp.studies.parsing.treebanks",
         "load_results": "swvp.studies.report",
         "run_parsing": "swvp.studies.parsing.study",

@@ -71,11 +71,11 @@ def study_called(name: str) -> Study:
             run_parsing, parsing_trainings, summarise_parsing, render_parsing, print_parsing, ParsingResults.from_json
         )
     if name == "tagging":
+        from swvp.studies.tagging.page import print_tables as print_tagging
         from swvp.studies.tagging.page import render_tagging
         from swvp.studies.tagging.study import TaggingResults, run_tagging
         from swvp.studies.tagging.study import trainings as tagging_trainings
         from swvp.studies.tagging.summary import summarise_tagging
-        from swvp.studies.tagging.tables import print_tables as print_tagging
 
         return Study(
             run_tagging, tagging_trainings, summarise_tagging, render_tagging, print_tagging, TaggingResults.from_json

@@ -12,15 +12,16 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from swvp.studies.common.figures import draw_scores_by_beta, page_answer
 from swvp.studies.common.page import (
     WIDTH,
     Look,
     PageFigure,
     Picture,
     command,
+    draw_scores_by_beta,
     key,
     looks,
+    page_answer,
     plain,
     short,
     styled,

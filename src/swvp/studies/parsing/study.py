@@ -19,8 +19,18 @@ from typing import Any
 from swvp.cluster import task
 from swvp.cluster.connect import Workers
 from swvp.studies.common.rules import REST
-from swvp.studies.common.running import CONTROL, Ask, Once, Progress, check_jobs, no_progress
-from swvp.studies.common.skeleton import Header, documented, results_json, run_trainings
+from swvp.studies.common.running import (
+    CONTROL,
+    Ask,
+    Header,
+    Once,
+    Progress,
+    check_jobs,
+    documented,
+    no_progress,
+    results_json,
+    run_trainings,
+)
 from swvp.studies.common.sources import Source
 from swvp.studies.parsing.runs import ParserOptions, Run, Trained, Training, train_once
 from swvp.studies.parsing.settings import ParsingSettings, notation

@@ -13,16 +13,18 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from swvp.studies.common.figures import beta_axis, draw_scores_by_beta, page_answer
 from swvp.studies.common.page import (
     GREY,
     WIDTH,
     PageFigure,
     Picture,
+    beta_axis,
     command,
     draw_by_beta,
+    draw_scores_by_beta,
     key,
     looks,
+    page_answer,
     plain,
     short,
     styled,

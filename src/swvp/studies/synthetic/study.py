@@ -19,8 +19,17 @@ from typing import Any
 from swvp.cluster import task
 from swvp.cluster.connect import Workers
 from swvp.learning.rule import as_rule
-from swvp.studies.common.running import CONTROL, Ask, Progress, check_jobs, no_progress
-from swvp.studies.common.skeleton import Header, documented, results_json, run_trainings
+from swvp.studies.common.running import (
+    CONTROL,
+    Ask,
+    Header,
+    Progress,
+    check_jobs,
+    documented,
+    no_progress,
+    results_json,
+    run_trainings,
+)
 from swvp.studies.synthetic.runs import Run, Training, make_dataset, train_once, true_hmm
 from swvp.studies.synthetic.settings import SyntheticSettings
 

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from swvp.learning.epoch import COUNTS
 from swvp.studies.common.running import Ask, Once
-from swvp.studies.tagging.datasets import Data, Dataset
-from swvp.studies.tagging.settings import TaggingSettings, notation, tagger_options
+from swvp.studies.tagging.settings import Data, Dataset, TaggingSettings, notation, tagger_options
 from swvp.tagging.corpus import Corpus, Labels, PhraseCounter, gold_numbers
 from swvp.tagging.options import part_of
 from swvp.tagging.tagger import Tagger

@@ -13,11 +13,19 @@ import numpy as np
 from swvp.cluster import task
 from swvp.cluster.connect import Workers
 from swvp.evaluation.counts import look_like_phrases
-from swvp.studies.common.running import Ask, Once, Progress, check_jobs, no_progress
-from swvp.studies.common.skeleton import Header, documented, results_json, run_trainings
-from swvp.studies.tagging.datasets import Data, Dataset, read_data
+from swvp.studies.common.running import (
+    Ask,
+    Header,
+    Once,
+    Progress,
+    check_jobs,
+    documented,
+    no_progress,
+    results_json,
+    run_trainings,
+)
 from swvp.studies.tagging.runs import Run, Training, train_once
-from swvp.studies.tagging.settings import TaggingSettings, notation
+from swvp.studies.tagging.settings import Data, Dataset, TaggingSettings, notation, read_data
 
 __all__ = ["DatasetSizes", "TaggingResults", "run_tagging", "trainings"]
 
