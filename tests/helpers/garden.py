@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from swvp.text.gold import unescaped
+from swvp.text.treebank_text import unescaped
 
 FOLDER = Path(__file__).parent.parent.parent / "docs" / "data"
 TRAIN, DEV = FOLDER / "garden-ud-train.conllu", FOLDER / "garden-ud-dev.conllu"

@@ -7,7 +7,7 @@ import numpy as np
 
 from swvp.io.model_files import require
 from swvp.io.tree_checks import column_of
-from swvp.text.segmentation import Segmentation
+from swvp.text.sentence import Segmentation
 
 FAKES = {
     "tokens": ("helpers.text_stages", "BlankTokenizer"),

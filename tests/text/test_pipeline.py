@@ -11,9 +11,9 @@ from swvp import Document, InputError, Pipeline
 from swvp.io.container import read_container, write_container
 from swvp.io.treebank import Treebank
 from swvp.text.files import analyse_file
-from swvp.text.gold import document_of
 from swvp.text.jackknife import folds_of
 from swvp.text.stages import KIND, PARTS, chosen_stages
+from swvp.text.treebank_text import document_of
 
 TEXT = "  le roi du chat dort.\tle chien\n\n\nle chat du roi mange.  \r\nle du\u00a0roi dort\n"
 

@@ -189,7 +189,7 @@ def train_stages(
 
 def treebank_files(train: str) -> list[Path]:
     """The files of a folder that is trained on; none for a file."""
-    from swvp.text.gold import files_of_folder
+    from swvp.text.treebank_text import files_of_folder
 
     return [file for file in files_of_folder(Path(train)) if file is not None] if Path(train).is_dir() else []
 

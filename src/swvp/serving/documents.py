@@ -20,9 +20,9 @@ from swvp.serving.limits import Deadline, HTTPError, Limits, too_large
 from swvp.serving.queries import FIELDS, Query, Token
 from swvp.text.document import Document, words_of
 from swvp.text.files import INPUTS as READERS
-from swvp.text.gold import document_of
 from swvp.text.pipeline import Pipeline
 from swvp.text.sentence import strings_of
+from swvp.text.treebank_text import document_of
 
 __all__ = ["DIVIDED", "check_size", "document_of_tokens", "documents_of", "form", "gold_words", "read_conllu"]
 

@@ -1,4 +1,4 @@
-"""The characters of a text as a tagger reads them: columns for each character that is not blank.
+"""The characters of a text as a tagger reads them: columns for each character that is not blank, labels in training.
 
 A *chunk* is what lies between two blanks. A character has five columns:
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,21 @@ from numpy.typing import NDArray
 from swvp.features.encoder import Columns
 from swvp.features.presets import neighbours, window
 from swvp.tagging.corpus import Corpus, Labels
+from swvp.text.treebank_text import Paragraph
 from swvp.types import Ints
 
-__all__ = ["COLUMNS", "TEMPLATES", "CharacterReader", "chunk_spans", "not_blank"]
+__all__ = [
+    "COLUMNS",
+    "INSIDE",
+    "LABELS",
+    "SENTENCE",
+    "TEMPLATES",
+    "TOKEN",
+    "CharacterReader",
+    "chunk_spans",
+    "not_blank",
+    "training_corpus",
+]
 
 COLUMNS = ("char", "class", "before", "after", "next")
 LONGEST = 8
@@ -158,3 +170,43 @@ def beginning(chunk: str) -> str:
     """
     first = character_class(chunk[0])
     return f"{first} {chunk.lower()}" if len(chunk) <= 4 else first
+
+
+INSIDE, TOKEN, SENTENCE = "inside", "token", "sentence"
+LABELS = [INSIDE, TOKEN, SENTENCE]
+
+LEAST_PIECE = 150
+"""Pieces have at least so many characters: whole paragraphs would be too few examples."""
+
+Spans = Sequence[tuple[int, int]]
+
+
+def training_corpus(texts: Iterable[Paragraph]) -> Corpus:
+    """Return the characters of paragraphs with their labels, in pieces of some sentences.
+
+    A piece has at least two sentences and LEAST_PIECE characters, and begins with the last sentence of the one before:
+    so the end of each sentence is also seen with what follows it.
+    """
+    pieces, labels = [], []
+    for text, sentences in texts:
+        codes = np.zeros(len(text), np.int32)
+        for spans in sentences:
+            codes[[end - 1 for _, end in spans]] = LABELS.index(TOKEN)
+            codes[spans[-1][1] - 1] = LABELS.index(SENTENCE)
+        for begin, end in pieces_of(sentences):
+            pieces.append(text[begin:end])
+            labels.append(codes[begin:end][not_blank(text[begin:end])])
+    return CharacterReader().corpus(pieces, Labels(LABELS, np.concatenate(labels)))
+
+
+def pieces_of(sentences: Sequence[Spans]) -> Iterator[tuple[int, int]]:
+    """Yield where pieces of a paragraph begin and end, given the tokens of its sentences."""
+    first = 0
+    while True:
+        begin, last = sentences[first][0][0], first
+        while last + 1 < len(sentences) and (last == first or sentences[last][-1][1] - begin < LEAST_PIECE):
+            last += 1
+        yield begin, sentences[last][-1][1]
+        if last + 1 == len(sentences):
+            return
+        first = last

@@ -19,10 +19,9 @@ from swvp.io.table import CONLLU, Column, shape_of, table_of
 from swvp.io.treebank import DEPREL, HEAD, WITHOUT_HEADS, Treebank, treebank_of_table
 from swvp.pipeline import in_order
 from swvp.text.document import Document
-from swvp.text.gold import document_of
 from swvp.text.pipeline import Pipeline
-from swvp.text.segmentation import Segmentation
-from swvp.text.sentence import PARAGRAPH, form_of
+from swvp.text.sentence import PARAGRAPH, Segmentation, form_of
+from swvp.text.treebank_text import document_of
 
 __all__ = ["INPUTS", "OUTPUTS", "analyse_file", "written_back"]
 

@@ -21,7 +21,7 @@ from swvp.text.lemma_data import NONE, DevWords, Word, distinct, first_xpos, mem
 from swvp.text.lemma_features import NARROW, WIDE, contexts_of, hashed, keys_of_tree, lemma_keys
 from swvp.text.lemma_memory import Analysis, LemmaMemory
 from swvp.text.lexicon import Lexicon, look_up
-from swvp.text.stage_watch import Watch, ignore
+from swvp.text.stages import Watch, ignore
 from swvp.training.options import power_of
 from swvp.types import Floats, Singles
 

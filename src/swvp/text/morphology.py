@@ -31,7 +31,7 @@ from swvp.structures.chain.candidates import (
 )
 from swvp.structures.operations import averaged_weights
 from swvp.text.analyses import Analyses, Analysis, learn_analyses
-from swvp.text.stage_watch import Watch, ignore
+from swvp.text.stages import Watch, ignore
 from swvp.types import Floats, Int32s, Ints
 
 __all__ = ["MorphologicalTagger", "Morphology"]

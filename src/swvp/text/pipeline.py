@@ -13,7 +13,7 @@ from swvp.io.treebank import Treebank
 from swvp.pipeline import in_order
 from swvp.text.document import Document, words_of
 from swvp.text.lexicon import Lexicon, read_lexicon
-from swvp.text.segmentation import Segmentation
+from swvp.text.sentence import Segmentation
 from swvp.text.stages import STAGES, chosen_stages, load_parts, save_parts
 from swvp.training.options import available_cores
 

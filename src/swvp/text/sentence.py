@@ -15,8 +15,9 @@ from swvp.io.tree_checks import EMPTY
 if TYPE_CHECKING:
     from swvp.parsing.tree import DependencyTree
     from swvp.text.document import Document
+from swvp.types import Ints
 
-__all__ = ["PARAGRAPH", "Sentence", "Token", "Word", "form_of", "strings_of"]
+__all__ = ["PARAGRAPH", "Segmentation", "Sentence", "Token", "Word", "form_of", "strings_of"]
 
 PARAGRAPH = re.compile(r"\n[^\S\n]*\n")
 """What separates two paragraphs: an empty line."""
@@ -246,3 +247,19 @@ def form_of(piece: str) -> str:
 def without(fields: dict[str, Any], name: str, nothing: str | None) -> dict[str, Any]:
     """Return fields without one of them if its value says nothing."""
     return {key: value for key, value in fields.items() if key != name or value != nothing}
+
+
+class Segmentation(NamedTuple):
+    """Where the tokens of a text begin and end, and which of them are a sentence.
+
+    Parameters
+    ----------
+    token_starts, token_ends : ndarray of int64, shape (tokens,)
+        In characters of the text.
+    sentence_offsets : ndarray of int64, shape (sentences + 1,)
+        The number of the first token of each sentence, and the number of tokens.
+    """
+
+    token_starts: Ints
+    token_ends: Ints
+    sentence_offsets: Ints

@@ -5,7 +5,7 @@ Each part is a class with `contents`, `from_contents` and `array_names`; its arr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -25,7 +25,18 @@ from swvp.parsing import persistence
 from swvp.parsing.parser import Parser
 from swvp.types import Floats, Heads
 
-__all__ = ["KIND", "PARTS", "STAGES", "TreeStage", "chosen_stages", "class_of", "load_parts", "save_parts"]
+__all__ = [
+    "KIND",
+    "PARTS",
+    "STAGES",
+    "TreeStage",
+    "Watch",
+    "chosen_stages",
+    "class_of",
+    "ignore",
+    "load_parts",
+    "save_parts",
+]
 
 KIND = "pipeline"
 
@@ -203,3 +214,11 @@ def load_parts(path: Path) -> Loaded:
         return Loaded(parts, training)
 
     return load_model(path, FORMAT, rebuild)
+
+
+Watch = Callable[[int, int], object]
+"""Called after each epoch with its number, from 1, and the number of epochs."""
+
+
+def ignore(epoch: int, epochs: int) -> None:
+    """Do nothing."""

@@ -23,13 +23,21 @@ from swvp.io.model_files import Memory, require, strings
 from swvp.io.table import Table
 from swvp.tagging import persistence as taggers
 from swvp.tagging.tagger import Tagger
-from swvp.text.boundaries import Boundaries, boundaries_of
-from swvp.text.characters import COLUMNS, TEMPLATES, CharacterReader, not_blank
-from swvp.text.segmentation import Segmentation
-from swvp.text.stage_watch import Watch, ignore
-from swvp.text.tokenizer_examples import INSIDE, LABELS, SENTENCE, TOKEN, training_corpus
+from swvp.text.boundaries import KINDS, Boundaries, boundaries_of, join_pieces, kinds_of
+from swvp.text.characters import (
+    COLUMNS,
+    INSIDE,
+    LABELS,
+    SENTENCE,
+    TEMPLATES,
+    TOKEN,
+    CharacterReader,
+    not_blank,
+    training_corpus,
+)
+from swvp.text.sentence import Segmentation
+from swvp.text.stages import Watch, ignore
 from swvp.text.treebank_text import paragraphs_of
-from swvp.text.whole_pieces import KINDS, join_pieces, kinds_of
 from swvp.types import Ints
 
 __all__ = ["Scores", "Tokenizer", "paragraphs"]

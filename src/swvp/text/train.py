@@ -21,16 +21,14 @@ from swvp.io.table import Column, read_table
 from swvp.io.tree_checks import EMPTY
 from swvp.io.treebank import HEAD, WITHOUT_HEADS, Treebank, treebank_of_table
 from swvp.parsing.parser import Parser, stage_of
-from swvp.text.gold import document_of, files_of_folder
 from swvp.text.jackknife import columns_of, folds_of, in_threads, merged, predicted_fold, with_columns
 from swvp.text.lexicon import read_lexicon
 from swvp.text.part_checkpoints import PartCheckpoints, digest_of
 from swvp.text.pipeline import Pipeline
 from swvp.text.sentence import strings_of
-from swvp.text.stage_watch import Watch, ignore
-from swvp.text.stages import STAGES, TreeStage, chosen_stages, class_of
+from swvp.text.stages import STAGES, TreeStage, Watch, chosen_stages, class_of, ignore
 from swvp.text.stages_on_cluster import Recipe, paths_of, train_on_cluster
-from swvp.text.treebank_text import surface_sentences
+from swvp.text.treebank_text import document_of, files_of_folder, surface_sentences
 from swvp.training.session import Session
 
 __all__ = ["read_treebanks", "scores_of", "train_pipeline"]

@@ -1,6 +1,6 @@
 """Which pieces of a treebank's text a tokenizer learns from."""
 
-from swvp.text.tokenizer_examples import LABELS, LEAST_PIECE, training_corpus
+from swvp.text.characters import LABELS, LEAST_PIECE, training_corpus
 from swvp.text.treebank_text import Paragraph
 
 TEXT, SPANS = "Ann (40) left.", [(0, 3), (4, 5), (5, 7), (7, 8), (9, 13), (13, 14)]
