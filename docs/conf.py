@@ -132,9 +132,7 @@ def public(module: str) -> dict[str, Any]:
 def entry(module: str, name: str, value: Any) -> str:
     """Return Markdown that documents one name."""
     if inspect.isclass(value):
-        lines = (
-            f".. autoclass:: {module}.{name}\n   :members:\n   :inherited-members: BaseEstimator,tuple,str,Exception"
-        )
+        lines = f".. autoclass:: {module}.{name}\n   :members:\n   :inherited-members: Estimator,tuple,str,Exception"
     elif callable(value):
         lines = f".. autofunction:: {module}.{name}"
     else:

@@ -1,13 +1,19 @@
 """The generic learner behaves as scikit-learn's estimators do, and as the paper's algorithms say."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn import config_context
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
 
 from helpers.problems import RememberingChain, random_sequences, separable_sequences
+from swvp import CRF
 from swvp.errors import InputError
-from swvp.estimators import StructuredPerceptron
+from swvp.estimators import DependencyParser, SequenceTagger, StructuredPerceptron
 from swvp.learning.rule import UpdateRule
 
 
@@ -52,6 +58,43 @@ def test_a_clone_learns_the_same():
 def test_get_params_names_every_parameter():
     names = {"problem", "rule", "beta", "epochs", "average", "average_power", "vote", "shuffle", "random_state"}
     assert set(StructuredPerceptron(Votes()).get_params()) == names
+
+
+def test_estimators_need_no_scikit_learn():
+    program = (
+        "import sys, swvp\n"
+        "tagger, parser = swvp.SequenceTagger(epochs=3), swvp.DependencyParser()\n"
+        "print(tagger, parser.get_params()['epochs'], swvp.CRF(c2=0.5).set_params(c2=1.0), hasattr(tagger, 'coef_'))\n"
+        "print({'sklearn', 'scipy.sparse', 'pandas'} & {*sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "SequenceTagger(epochs=3) 10 CRF(c2=1.0) False\nset()\n"
+
+
+@pytest.mark.parametrize("cls", [SequenceTagger, DependencyParser, CRF])
+def test_parameters_and_tags_are_those_of_scikit_learn(cls):
+    mine, theirs = cls(n_jobs=2), type(cls.__name__, (BaseEstimator, cls), {})(n_jobs=2)
+    assert list(mine.get_params().items()) == list(theirs.get_params().items())
+    assert repr(mine) == repr(theirs)
+    assert not hasattr(theirs, "__sklearn_tags__") or mine.__sklearn_tags__() == theirs.__sklearn_tags__()
+
+
+def test_an_estimator_passes_parameters_on_to_one_inside():
+    outer = StructuredPerceptron(SequenceTagger(epochs=3))
+    assert outer.set_params(problem__epochs=4, epochs=5).get_params()["problem__epochs"] == outer.problem.epochs == 4
+    with pytest.raises(ValueError, match="Invalid parameter 'epoch' for SequenceTagger"):
+        outer.set_params(problem__epoch=4)
+
+
+def test_scikit_learn_routes_metadata_to_an_estimator_and_draws_it():
+    tagger = SequenceTagger()
+    with config_context(enable_metadata_routing=True):
+        assert tagger.set_fit_request(sample_weight=True) is tagger
+        assert clone(tagger).get_metadata_routing().fit.requests["sample_weight"] is True
+    assert "SequenceTagger" in make_pipeline(tagger)._repr_html_()
+    for name in ("coef_", "_secret", "transform"):
+        with pytest.raises(AttributeError, match=f"'SequenceTagger' object has no attribute '{name}'"):
+            getattr(tagger, name)
 
 
 def test_set_params_takes_effect_at_the_next_fit():

@@ -12,10 +12,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from swvp.errors import InputError, is_real, shown, unknown_name
-from swvp.estimators import SequenceTagger
+from swvp.estimators import Estimator, SequenceTagger
 from swvp.tagging.corpus import Sentences
 from swvp.training.options import not_fitted
 
@@ -59,7 +58,7 @@ REFUSED = {
 """Parameters without an equivalent, and what to do instead."""
 
 
-class CRF(BaseEstimator):  # type: ignore[misc]
+class CRF(Estimator):
     """A tagger with the parameters, methods and attributes of sklearn-crfsuite's `CRF`.
 
     Use it to run an existing program; new programs have more options with `SequenceTagger`. All sklearn-crfsuite

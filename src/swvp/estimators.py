@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import numbers
+import re
+import sys
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 
 from swvp.errors import InputError, counted
 from swvp.learning.perceptron import Epoch, generator, run_epochs
@@ -20,12 +22,83 @@ from swvp.structures.generic import Label, Problem, PythonModel, PythonProblem, 
 from swvp.structures.operations import averaged_weights, weights
 from swvp.tagging.tagger import Tagger
 from swvp.tracing.trace import PythonTracing
-from swvp.training.options import power_of
+from swvp.training.options import not_fitted, power_of
 
-__all__ = ["DependencyParser", "SequenceTagger", "StructuredPerceptron"]
+__all__ = ["DependencyParser", "Estimator", "SequenceTagger", "StructuredPerceptron"]
 
 
-class StructuredPerceptron(PythonTracing, BaseEstimator):  # type: ignore[misc]
+class Estimator:
+    """What scikit-learn expects of an estimator: its `BaseEstimator`, which is imported only when it is needed.
+
+    Importing it takes twice as long as everything else, and 100 MB. A program without scikit-learn does not need it.
+    """
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the arguments of the constructor by name, with `deep` also those of estimators among them."""
+        params: dict[str, Any] = {}
+        for name in defaults_of(type(self)):
+            params[name] = value = getattr(self, name)
+            if deep and hasattr(value, "get_params") and not isinstance(value, type):
+                params |= {f"{name}__{key}": inner for key, inner in value.get_params().items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set arguments of the constructor, those of an estimator among them as ``estimator__argument``."""
+        known = defaults_of(type(self))
+        for key, value in params.items():
+            name, _, rest = key.partition("__")
+            if name not in known:
+                raise InputError(f"Invalid parameter {name!r} for {self}. Valid parameters are: {list(known)!r}.")
+            if rest:
+                getattr(self, name).set_params(**{rest: value})
+            else:
+                setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        changed = [
+            f"{name}={getattr(self, name, default)!r}"
+            for name, default in defaults_of(type(self)).items()
+            if repr(getattr(self, name, default)) != repr(default)
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.base import BaseEstimator
+
+        return BaseEstimator.__sklearn_tags__(self)
+
+    def __getattr__(self, name: str) -> Any:
+        """Everything else that estimators of scikit-learn have; unless it is imported, only what users call."""
+        wanted = "sklearn.base" in sys.modules or FOR_USERS.fullmatch(name)
+        if wanted and not name.startswith("__") and (name.startswith("_") or not name.endswith("_")):
+            cls: Any = type(self)
+            like = inherited(cls)
+            attribute: Any = inspect.getattr_static(like, name, MISSING)
+            if attribute is not MISSING:
+                return attribute.__get__(self, like) if hasattr(attribute, "__get__") else attribute
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+
+
+MISSING = object()
+FOR_USERS = re.compile(r"set_\w+_request|get_metadata_routing")
+
+
+def defaults_of(cls: type) -> dict[str, Any]:
+    """The arguments of a constructor in alphabetical order, with their default values."""
+    parameters = inspect.signature(cls).parameters
+    return {name: parameters[name].default for name in sorted(parameters)}
+
+
+@cache
+def inherited(cls: type) -> Any:
+    """The class as it would be if it inherited from scikit-learn's."""
+    from sklearn.base import BaseEstimator
+
+    return type(cls.__name__, (cls, BaseEstimator), {})
+
+
+class StructuredPerceptron(PythonTracing, Estimator):
     """The Structured Weighted Violations Perceptron for structures defined in Python.
 
     Parameters
@@ -174,7 +247,7 @@ class StructuredPerceptron(PythonTracing, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Sequence[Any]) -> list[Label]:
         """Return the label of each input."""
         if not hasattr(self, "coef_"):
-            raise NotFittedError("this StructuredPerceptron is not fitted: call fit(X, y) first")
+            raise not_fitted("StructuredPerceptron")
         if self.vote:
             if self.hypotheses_ is None:
                 raise InputError("this StructuredPerceptron was fitted without vote: fit it again")
@@ -195,7 +268,7 @@ class StructuredPerceptron(PythonTracing, BaseEstimator):  # type: ignore[misc]
         return float(np.mean(right)) if right else 1.0
 
 
-class SequenceTagger(Tagger, BaseEstimator):  # type: ignore[misc]
+class SequenceTagger(Tagger, Estimator):
     """A linear-chain tagger, trained by softmax-margin, the Structured Weighted Violations Perceptron or other rules.
 
     A sentence is a list of tokens. A token is a string, a tuple of columns (word, tag, …), or a list or dict of ready
@@ -317,7 +390,7 @@ class SequenceTagger(Tagger, BaseEstimator):  # type: ignore[misc]
     """
 
 
-class DependencyParser(Parser, BaseEstimator):  # type: ignore[misc]
+class DependencyParser(Parser, Estimator):
     """A graph-based dependency parser trained by the Structured Weighted Violations Perceptron.
 
     Its input is a treebank: the text of a CoNLL-U or CoNLL-X file, its path, or a `Treebank`. Or it is a list of
