@@ -44,6 +44,7 @@ autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 ATTRIBUTES = "Its attributes"
+COLON = "\ue000"  # no text has this character
 napoleon_custom_sections = [ATTRIBUTES]
 
 
@@ -65,11 +66,11 @@ def attributes_as_list(lines: list[str]) -> None:
     start = lines.index("Attributes")
     lines[start] = ATTRIBUTES
     for number in range(start + 2, len(lines)):
-        match = re.fullmatch(r"([\w\\, ]+?) ?: (.*)", lines[number])
+        match = re.fullmatch(r"(\w[\w\\, ]*?) ?: (.*)", lines[number])
         if number + 1 < len(lines) and lines[number + 1][:3] == "---":
             return
         if match:
-            lines[number] = f"* ``{match[1].replace(chr(92), '')}``: {match[2]}"
+            lines[number] = f"* ``{match[1].replace(chr(92), '')}`` ({match[2]}):"
         elif lines[number].startswith("    "):
             lines[number] = lines[number][2:]
 
@@ -77,11 +78,18 @@ def attributes_as_list(lines: list[str]) -> None:
 def plain_text(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Turn `name` into a literal, and keep | and * of formulas from being read as reStructuredText."""
     for number, line in enumerate(lines):
+        if what == "property":
+            line = line.replace(": ", f"{COLON} ")  # else napoleon takes what is before it for a type
         if not line.lstrip().startswith(">>>"):
             line = re.sub(r"(?<![`:\w])`([^`\n]+)`(?![`_])", r"``\1``", line)
             line = re.sub(r"(?<![`\\*\w])([|*])(?=\w)|(?<=\w)([|*])(?=[\s,.;:)]|$)", r"\\\1\2", line)
             lines[number] = re.sub(r"(?<=\w)_(?=[\s,.;:)]|$)", r"\\_", line)
     attributes_as_list(lines)
+
+
+def colons_back(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Undo what `plain_text` did to colons, after napoleon."""
+    lines[:] = [line.replace(COLON, ":") for line in lines]
 
 
 def short_signature(
@@ -182,8 +190,18 @@ def in_markdown(text: str | None) -> str:
     return re.sub(r"(?<![\w`-])(--[\w-]+)", r"`\1`", text)
 
 
+# Methods of public classes that only other modules of swvp call; they may change.
+INTERNAL = re.compile(
+    r"BETA|begin|check|finish|finish_labels|forget_text|longest_|model_class|new_others|options|predict_labels"
+    r"|predict_trees|prepare|pruner_|pruning|ranks_|restore|restore_weights|search_is_bounded|start|start_labels"
+    r"|trace_corpus|use_layout|use_one_thread|use_rule|use_threads"
+)
+
+
 def skip_member(app: Sphinx, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
-    """Leave out what scikit-learn and Python add to every class."""
+    """Leave out what scikit-learn and Python add to every class, and what only swvp calls."""
+    if INTERNAL.fullmatch(name):
+        return True
     inherited = re.fullmatch(r"set_\w+_request|get_metadata_routing|[gs]et_params|with_traceback|add_note", name)
     return True if inherited or str(obj.__doc__).startswith("Alias for field") else None
 
@@ -193,5 +211,6 @@ def setup(app: Sphinx) -> None:
     app.add_directive("public-names", PublicNames)
     app.add_directive("command-line", CommandLine)
     app.connect("autodoc-process-docstring", plain_text, priority=300)  # before napoleon
+    app.connect("autodoc-process-docstring", colons_back, priority=900)
     app.connect("autodoc-process-signature", short_signature)
     app.connect("autodoc-skip-member", skip_member)

@@ -58,12 +58,12 @@ class Attachment(NamedTuple):
 
     @property
     def uas(self) -> float:
-        """Unlabelled attachment score: the share of tokens with the right head."""
+        """The unlabelled attachment score, the share of tokens with the right head."""
         return share(self.heads, self.tokens) or 0.0
 
     @property
     def las(self) -> float | None:
-        """Labelled attachment score: the share of tokens with the right head and the right label."""
+        """The labelled attachment score, the share of tokens with the right head and the right label."""
         return share(self.both, self.tokens)
 
     @property

@@ -98,6 +98,8 @@ def sets_of(substructures: str | Substructures, gold: Any, predicted: Any) -> li
     substructures : name of a family, or a function (gold, predicted) -> sets of positions
     gold, predicted : labels, as sequences
 
+    Examples
+    --------
     >>> sets_of("segments", [0, 0, 0, 0], [1, 1, 0, 1])
     [(0, 1), (3,)]
     >>> sets_of("components", [2, 0, 2, 3], [0, 1, 2, 1])  # 1 and 2 are joined, also 1 and 4
