@@ -71,6 +71,23 @@ def test_estimators_need_no_scikit_learn():
     assert done.stdout == "SequenceTagger(epochs=3) 10 CRF(c2=1.0) False\nset()\n"
 
 
+def test_estimators_work_where_scikit_learn_is_not_installed():
+    program = (
+        "import sys, pickle\n"
+        "sys.modules['sklearn'] = None\n"
+        "import swvp\n"
+        "from swvp.errors import InputError\n"
+        "tagger = swvp.SequenceTagger()\n"
+        "print(pickle.loads(pickle.dumps(tagger)), hasattr(tagger, 'set_fit_request'))\n"
+        "try:\n"
+        "    tagger.predict([['a']])\n"
+        "except InputError as error:\n"
+        "    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "SequenceTagger() False\nthis SequenceTagger is not fitted: call fit(X, y) first\n"
+
+
 @pytest.mark.parametrize("cls", [SequenceTagger, DependencyParser, CRF])
 def test_parameters_and_tags_are_those_of_scikit_learn(cls):
     mine, theirs = cls(n_jobs=2), type(cls.__name__, (BaseEstimator, cls), {})(n_jobs=2)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import math
 import numbers
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -26,7 +27,6 @@ from swvp.types import Ints
 
 if TYPE_CHECKING:
     from swvp.training.training import Training
-import math
 
 __all__ = [
     "LEAST",
@@ -237,10 +237,13 @@ def lines_of(features: str | Sequence[str], presets: Mapping[str, Sequence[str]]
 
 
 def not_fitted(name: str, call: str = "fit(X, y)") -> Exception:
-    """The error for an estimator that is used before it is fitted."""
-    from sklearn.exceptions import NotFittedError  # takes a second to import
-
-    return NotFittedError(f"this {name} is not fitted: call {call} first")  # type: ignore[no-any-return]
+    """The error for an estimator that is used before it is fitted: that of scikit-learn, if it is installed."""
+    text = f"this {name} is not fitted: call {call} first"
+    try:
+        from sklearn.exceptions import NotFittedError  # takes a second to import
+    except ImportError:
+        return InputError(text)
+    return NotFittedError(text)  # type: ignore[no-any-return]
 
 
 def shares(sentences: int, n_jobs: int) -> list[Ints]:
