@@ -112,9 +112,8 @@ def test_a_study_resumes_after_its_leader_was_killed(command, tmp_path):
     arguments = [*STUDY, "--workers=2", "--output=study"]
     leader = subprocess.Popen([sys.executable, "-m", "swvp", *arguments], cwd=tmp_path, stderr=subprocess.DEVNULL)
     journal = tmp_path / "study" / "runs.jsonl"
-    for _ in range(600):
-        if journal.exists() and len(journal.read_bytes().splitlines()) > 5:
-            break
+    deadline = time.monotonic() + 120
+    while not (journal.exists() and journal.read_bytes().count(b"\n") > 5) and time.monotonic() < deadline:
         time.sleep(0.02)
     leader.kill()
     leader.wait()
@@ -140,9 +139,8 @@ def test_ctrl_c_ends_the_leader_and_its_workers_in_one_line(tmp_path):
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     journal = tmp_path / "study" / "runs.jsonl"
-    for _ in range(1000):
-        if journal.exists() and len(journal.read_bytes().splitlines()) > 2:
-            break
+    deadline = time.monotonic() + 120
+    while not (journal.exists() and journal.read_bytes().count(b"\n") > 2) and time.monotonic() < deadline:
         time.sleep(0.02)
     os.killpg(leader.pid, signal.SIGINT)  # as a terminal does: to the workers too
     _, err = leader.communicate(timeout=60)

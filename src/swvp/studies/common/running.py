@@ -11,8 +11,9 @@ import dataclasses
 import json
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from queue import SimpleQueue
 from typing import IO, Any, Generic, Protocol, TypeVar
 
 from swvp._version import __version__
@@ -188,10 +189,13 @@ def in_threads(
             journal.add(run)
         return run
 
+    finished: SimpleQueue[Future[Run | None]] = SimpleQueue()
     with ThreadPoolExecutor(jobs) as pool:
         try:
-            for future in as_completed([pool.submit(work, training) for training in trainings]):
-                if (run := future.result()) is not None:
+            for training in trainings:
+                pool.submit(work, training).add_done_callback(finished.put)
+            for _ in trainings:  # Ctrl-C while waiting here breaks no lock; in `as_completed` it can, of a thread
+                if (run := finished.get().result()) is not None:
                     yield run
         except BaseException:
             stopped.set()
