@@ -6,6 +6,9 @@ and one access to the weights. The slot of its weight among the 2^b weights is g
 features with the same slot share a weight. In the exact mode no features share: `owners` holds the key that each slot
 belongs to, and a new feature takes the next free slot.
 
+Scoring writes the slots of all arcs of a head first, then sums their weights: so the processor waits for many weights
+at a time. Loops over slots count in unsigned numbers, because Numba tests whether signed ones are negative.
+
 The names are what people read: h.pos=VERB & m.pos=NOUN & distance=2, right. They are the definition of the features, in
 plain Python and from strings. The kernels have the same features, in the same order, as hashes.
 """
@@ -37,7 +40,7 @@ from swvp.structures.tree.encoding import (
     group_of,
     parts_of,
 )
-from swvp.types import Floats, Ints, Keys
+from swvp.types import Floats, Ids, Ints, Keys
 
 __all__ = ["SentenceColumns", "feature_names", "feature_parts", "values_of"]
 
@@ -50,6 +53,9 @@ DISTANCE, LENGTH, VERBS, PUNCTUATIONS, COORDINATORS = (1 << bit for bit in range
 AGREEMENT_SHIFT = len(NUMERIC_ATOMS)
 MOST_LENGTH = 255
 MOST_COUNT = 3
+ONE = np.uint64(1)
+ENOUGH = 2**12
+"""So many slots are written before their weights are summed: they fit into the processor's nearest cache."""
 
 
 class ArcBuffers(NamedTuple):
@@ -57,7 +63,8 @@ class ArcBuffers(NamedTuple):
 
     keys[side, v, t] is the key of template t at node v. If the template has feats, there is one key for each of them,
     lists[side, v, t, :counts[side, v, t]]. alone[v, right, side] are the scores of the templates of one side, `tags`
-    are the tags of the words in between, and `features` are the keys of the features of one arc.
+    are the tags of the words in between, and `features` are the keys of the features of one arc. Of the arcs that are
+    scored together, from one head, arc a goes to modifiers[a] and has the slots slots[ends[a - 1]:ends[a]].
     """
 
     keys: Keys
@@ -67,12 +74,16 @@ class ArcBuffers(NamedTuple):
     tags: Keys
     scores: Floats
     features: Keys
+    slots: Ids
+    ends: Keys
+    modifiers: Ints
 
 
 def new_arc_buffers(tables: Tables, nodes: Nodes, words: int) -> ArcBuffers:
     """Buffers for sentences of at most `words` words."""
     templates, many, feats = len(tables.salts), int(tables.first[PAIR]), nodes.feats.shape[1]
     between = int(tables.first[ARC] - tables.first[BETWEEN])
+    most = templates + many * feats * feats + between * words  # features of one arc
     return ArcBuffers(
         keys=np.zeros((2, words + 1, templates), np.uint64),
         lists=np.zeros((2, words + 1, many, feats), np.uint64),
@@ -80,7 +91,10 @@ def new_arc_buffers(tables: Tables, nodes: Nodes, words: int) -> ArcBuffers:
         alone=np.zeros((words + 1, 2, 2)),
         tags=np.zeros(words + 1, np.uint64),
         scores=np.zeros((words + 1, words + 1)),
-        features=np.zeros(templates + many * feats * feats + between * words, np.uint64),
+        features=np.zeros(most, np.uint64),
+        slots=np.zeros(2 * most + ENOUGH, np.uint32),
+        ends=np.zeros(words + 4, np.uint64),
+        modifiers=np.zeros(words + 4, np.int64),
     )
 
 
@@ -205,21 +219,31 @@ def is_new(tag, tags, size):
 
 
 @inlined
-def sum_pairs(w, owners, mask, heads, modifiers, t0, t1, key):
-    total = 0.0
-    for t in range(t0, t1):
-        total += w[place(heads[t] ^ modifiers[t] ^ key, owners, mask)]
-    return total
+def write_pairs(owners, mask, heads, modifiers, t0, t1, key, slots, size):
+    """Write the slots of templates with one key on each side behind the first `size`; return their number so far."""
+    for t in range(np.uint64(t0), np.uint64(t1)):
+        slots[size] = place(heads[t] ^ modifiers[t] ^ key, owners, mask)
+        size += ONE
+    return size
 
 
 @inlined
-def sum_lists(w, owners, mask, heads, head_counts, modifiers, modifier_counts, t0, t1, key):
-    total = 0.0
-    for t in range(t0, t1):
+def write_lists(owners, mask, heads, head_counts, modifiers, modifier_counts, t0, t1, key, slots, size):
+    """Write the slots of templates with several keys on a side behind the first `size`; return their number so far."""
+    for t in range(np.uint64(t0), np.uint64(t1)):
         for a in range(head_counts[t]):
             half = heads[t, a] ^ key
             for b in range(modifier_counts[t]):
-                total += w[place(half ^ modifiers[t, b], owners, mask)]
+                slots[size] = place(half ^ modifiers[t, b], owners, mask)
+                size += ONE
+    return size
+
+
+@inlined
+def sum_slots(w, slots, begin, end):
+    total = 0.0
+    for k in range(begin, end):
+        total += w[slots[k]]
     return total
 
 
@@ -243,59 +267,81 @@ def score_marked(nodes, tables, first, n, w, owners, buffers):
     score_arcs(w, owners, first, n, nodes, tables, buffers)
 
 
-@inlined_source
+@inner
 def score_sides(w, owners, n, group, buffers):
+    """Write the scores of the templates of one side, for each node as head and as modifier, in both directions."""
     mask = np.uint64(len(w) - 1)
-    lists, counts = buffers.lists, buffers.counts
+    lists, counts, slots, ends = buffers.lists, buffers.counts, buffers.slots, buffers.ends
     for v in range(n + 1):
+        size = np.uint64(0)
         for right in range(2):
             key = TO_THE_RIGHT if right else np.uint64(0)
-            buffers.alone[v, right, 0] = sum_lists(
-                w, owners, mask, lists[0, v], counts[0, v], lists[1, 0], counts[1, 0], group[HEAD], group[MODIFIER], key
-            )
-            buffers.alone[v, right, 1] = sum_lists(
-                w,
-                owners,
-                mask,
-                lists[0, 0],
-                counts[0, 0],
-                lists[1, v],
-                counts[1, v],
-                group[MODIFIER],
-                group[MORPHOLOGY],
-                key,
-            )
+            for side in range(2):
+                h, m = (0, v) if side else (v, 0)
+                first = group[MODIFIER] if side else group[HEAD]
+                last = group[MORPHOLOGY] if side else group[MODIFIER]
+                size = write_lists(
+                    owners, mask, lists[0, h], counts[0, h], lists[1, m], counts[1, m], first, last, key, slots, size
+                )
+                ends[2 * right + side] = size
+        begin = np.uint64(0)
+        for right in range(2):
+            for side in range(2):
+                end = ends[2 * right + side]
+                buffers.alone[v, right, side] = sum_slots(w, slots, begin, end)
+                begin = end
+
+
+@inner
+def sum_arcs(w, h, arcs, buffers):
+    """Write the scores of the arcs from h whose slots are in the buffers."""
+    scores, alone, ends = buffers.scores, buffers.alone, buffers.ends
+    begin = np.uint64(0)
+    for a in range(arcs):
+        m, end = buffers.modifiers[a], ends[a]
+        right = 1 if m > h else 0
+        scores[h, m] = alone[h, right, 0] + alone[m, right, 1] + sum_slots(w, buffers.slots, begin, end)
+        begin = end
 
 
 @inlined_source
 def score_arcs(w, owners, first, n, nodes, tables, buffers):
     mask = np.uint64(len(w) - 1)
     group, combinations = tables.first, tables.combinations
-    flags, tags, scores, alone = nodes.flags, buffers.tags, buffers.scores, buffers.alone
+    flags, tags, scores, slots = nodes.flags, buffers.tags, buffers.scores, buffers.slots
+    room = np.uint64(len(slots) - len(buffers.features))
     agree = uses_agreement(combinations)
     for h in range(n + 1):
         heads, head_lists, head_counts = buffers.keys[0, h], buffers.lists[0, h], buffers.counts[0, h]
+        arcs, size = 0, np.uint64(0)
         for right in range(2):
             direction = TO_THE_RIGHT if right else np.uint64(0)
             verbs = punctuations = coordinators = different = 0
             for length in range(1, n - h + 1 if right else h):
                 m = h + length if right else h - length
                 if scores[h, m] != -np.inf:
+                    if size > room:
+                        sum_arcs(w, h, arcs, buffers)
+                        arcs, size = 0, np.uint64(0)
                     modifiers = buffers.keys[1, m]
-                    total = alone[h, right, 0] + alone[m, right, 1]
-                    total += sum_pairs(w, owners, mask, heads, modifiers, group[PAIR], group[BETWEEN], direction)
-                    total += sum_lists(
-                        w, owners, mask, head_lists, head_counts, buffers.lists[1, m], buffers.counts[1, m],
-                        group[MORPHOLOGY], group[PAIR], direction,
+                    size = write_pairs(
+                        owners, mask, heads, modifiers, group[PAIR], group[BETWEEN], direction, slots, size
+                    )
+                    size = write_lists(
+                        owners, mask, head_lists, head_counts, buffers.lists[1, m], buffers.counts[1, m],
+                        group[MORPHOLOGY], group[PAIR], direction, slots, size,
                     )  # fmt: skip
                     for k in range(different):
                         key = direction ^ tags[k]
-                        total += sum_pairs(w, owners, mask, heads, modifiers, group[BETWEEN], group[ARC], key)
+                        size = write_pairs(owners, mask, heads, modifiers, group[BETWEEN], group[ARC], key, slots, size)
                     code = agreement_code(nodes.agreement, first + h, first + m) if agree else 0
                     for c in range(len(combinations)):
                         key = direction ^ arc_key(combinations[c], length, verbs, punctuations, coordinators, code)
-                        total += sum_pairs(w, owners, mask, heads, modifiers, group[ARC + c], group[ARC + c + 1], key)
-                    scores[h, m] = total
+                        size = write_pairs(
+                            owners, mask, heads, modifiers, group[ARC + c], group[ARC + c + 1], key, slots, size
+                        )
+                    buffers.modifiers[arcs], buffers.ends[arcs] = m, size
+                    arcs += 1
                 verbs += (flags[first + m] & VERB) > 0
                 punctuations += (flags[first + m] & PUNCTUATION) > 0
                 coordinators += (flags[first + m] & COORDINATOR) > 0
@@ -303,6 +349,7 @@ def score_arcs(w, owners, first, n, nodes, tables, buffers):
                 if is_new(tag, tags, different):
                     tags[different] = tag
                     different += 1
+        sum_arcs(w, h, arcs, buffers)
 
 
 @borrowing

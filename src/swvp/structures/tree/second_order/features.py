@@ -39,6 +39,7 @@ from swvp.structures.tree.encoding import (
     tables_of,
 )
 from swvp.structures.tree.first_order.features import (
+    ONE,
     ArcBuffers,
     SentenceColumns,
     arc_keys,
@@ -48,10 +49,11 @@ from swvp.structures.tree.first_order.features import (
     score_marked,
     scrambled,
     side_keys,
+    sum_slots,
     values_of,
 )
 from swvp.structures.tree.second_order.parts import Candidates, Parts, grandparent, lay_out, new_parts, siblings
-from swvp.types import Keys
+from swvp.types import Ids, Keys
 
 __all__ = [
     "Named",
@@ -82,7 +84,7 @@ class PartBuffers(NamedTuple):
     """Buffers for one sentence.
 
     The keys of three sides are [side, v, t] for node v; node n + 1 is START, n + 2 STOP. `features` are the keys of the
-    features of one part.
+    features of one part. `slots` are those of the parts that are scored together, of each one its templates.
     """
 
     parts: Parts
@@ -92,6 +94,7 @@ class PartBuffers(NamedTuple):
     siblings: Keys
     grandparents: Keys
     features: Keys
+    slots: Ids
 
 
 def near_of(template: Triple) -> Atom | None:
@@ -132,7 +135,8 @@ def new_part_buffers(tables: PartTables, nodes: Nodes, candidates: Candidates) -
         new_arc_buffers(table, nodes, words) for table in (tables.arcs, tables.sibling_pairs, tables.grandparent_pairs)
     ]
     three = [np.zeros((3, words + 3, len(table.salts)), np.uint64) for table in (tables.siblings, tables.grandparents)]
-    longest = max(len(each.features) for each in pairs) + max(keys.shape[2] for keys in three)
+    templates = max(keys.shape[2] for keys in three)
+    longest = max(len(each.features) for each in pairs) + templates
     return PartBuffers(
         parts=new_parts(candidates, nodes.starts),
         arcs=pairs[0],
@@ -141,6 +145,7 @@ def new_part_buffers(tables: PartTables, nodes: Nodes, candidates: Candidates) -
         siblings=three[0],
         grandparents=three[1],
         features=np.zeros(longest, np.uint64),
+        slots=np.zeros((words + 2) * templates, np.uint32),
     )
 
 
@@ -214,41 +219,55 @@ def turn(g, h, m):
 
 
 @inlined
-def sum_triples(w, owners, mask, one, two, three, direction):
-    total = 0.0
+def write_triples(owners, mask, one, two, three, direction, slots, size):
+    """Write the slots of all templates of three sides behind the first `size`; return their number so far."""
     for t in range(len(one)):
-        total += w[place(one[t] ^ two[t] ^ three[t] ^ direction, owners, mask)]
-    return total
+        slots[size] = place(one[t] ^ two[t] ^ three[t] ^ direction, owners, mask)
+        size += ONE
+    return size
 
 
 @inner
-def score_siblings(n, w, owners, keys, pairs, parts):
-    mask = np.uint64(len(w) - 1)
+def score_siblings(n, w, owners, keys, pairs, slots, parts):
+    mask, templates = np.uint64(len(w) - 1), np.uint64(keys.shape[2])
     for c in range(2 * n + 2):
         k = parts.chains[c + 1] - parts.chains[c]
         heads, direction = keys[0, c // 2], DIRECTIONS[c % 2]
         for i in range(k + 1):
             m = node_of(parts, c, n, i)
+            size = np.uint64(0)
             for j in range(i + 1, k + 2):
                 s = node_of(parts, c, n, j)
-                score = sum_triples(w, owners, mask, heads, keys[1, m], keys[2, s], direction)
+                size = write_triples(owners, mask, heads, keys[1, m], keys[2, s], direction, slots, size)
+            begin = np.uint64(0)
+            for j in range(i + 1, k + 2):
+                s = node_of(parts, c, n, j)
+                score = sum_slots(w, slots, begin, begin + templates)
                 if m <= n and s <= n and pairs[m, s] != -np.inf:
                     score += pairs[m, s]
                 parts.sibling_scores[siblings(parts, c, i, j)] = score
+                begin += templates
 
 
 @inner
-def score_grandparents(n, w, owners, keys, pairs, parts):
-    mask = np.uint64(len(w) - 1)
+def score_grandparents(n, w, owners, keys, pairs, slots, parts):
+    mask, templates = np.uint64(len(w) - 1), np.uint64(keys.shape[2])
     for a in range(parts.arcs[n + 1]):
         h, m = parts.heads[a], parts.modifiers[a]
+        size = np.uint64(0)
+        for b in range(parts.arcs[h], parts.arcs[h + 1]):
+            g = parts.heads[b]
+            if g != m:
+                size = write_triples(owners, mask, keys[0, g], keys[1, h], keys[2, m], turn(g, h, m), slots, size)
+        begin = np.uint64(0)
         for b in range(parts.arcs[h], parts.arcs[h + 1]):
             g = parts.heads[b]
             score = 0.0
             if g != m:
-                score = sum_triples(w, owners, mask, keys[0, g], keys[1, h], keys[2, m], turn(g, h, m))
+                score = sum_slots(w, slots, begin, begin + templates)
                 if pairs[g, m] != -np.inf:
                     score += pairs[g, m]
+                begin += templates
             parts.grandparent_scores[grandparent(parts, a, b)] = score
 
 
@@ -265,8 +284,8 @@ def score_parts(nodes, tables, candidates, i, w, owners, buffers):
     outside = tables.arcs.outside
     triple_keys(nodes.atoms, first, n, outside, tables.siblings, buffers.siblings)
     triple_keys(nodes.atoms, first, n, outside, tables.grandparents, buffers.grandparents)
-    score_siblings(n, w, owners, buffers.siblings, buffers.sibling_pairs.scores, parts)
-    score_grandparents(n, w, owners, buffers.grandparents, buffers.grandparent_pairs.scores, parts)
+    score_siblings(n, w, owners, buffers.siblings, buffers.sibling_pairs.scores, buffers.slots, parts)
+    score_grandparents(n, w, owners, buffers.grandparents, buffers.grandparent_pairs.scores, buffers.slots, parts)
     return n
 
 
