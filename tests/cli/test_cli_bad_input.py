@@ -13,9 +13,9 @@ TRAIN = ["train", "tagger", "train.txt", "-m", "model"]
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"a b O\nc O\n", "train.txt:2: 2 columns, 3 on the lines before (all lines need the same number)"),
-        (b"a\tO\nb O\n", "train.txt:2: 1 column, 2 on the lines before (tabs and blanks mixed?)"),
-        (b"a O\nb\tO\tx\n", "train.txt:2: 3 columns, 2 on the lines before (tabs and blanks mixed?)"),
+        (b"a b O\nc O\n", "train.txt:2: 2 columns, but 3 on the lines before (all lines need the same number)"),
+        (b"a\tO\nb O\n", "train.txt:2: 1 column, but 2 on the lines before (tabs and blanks mixed?)"),
+        (b"a O\nb\tO\tx\n", "train.txt:2: 3 columns, but 2 on the lines before (tabs and blanks mixed?)"),
         (b"a\xe9 O\n", "train.txt:1: byte 0xe9 is not utf-8; name the encoding (iso-8859-1?)"),
         (b"a O\n\xff\xfe O\n", "train.txt:2: byte 0xff is not utf-8; name the encoding (iso-8859-1?)"),
         (b"", "train.txt: no token in it"),
@@ -114,7 +114,10 @@ def test_input_and_output_that_cannot_be_used(fine, refused):
         (["train.txt", "-o", "no/out"], "cannot write no/out: No such file or directory"),
         (["train.txt", "-o", "folder"], "cannot write folder: Is a directory"),
         (["train.txt", "--jobs", "0"], "--jobs must be at least 1, not 0"),
-        (["train.txt", "--conllu"], "train.txt:1: 1 column, 10 in CoNLL-U, between tabs (tabs and blanks mixed?)"),
+        (
+            ["train.txt", "--conllu"],
+            "train.txt:1: 1 column; CoNLL-U has 10, separated by tabs (tabs and blanks mixed?)",
+        ),
     ]:
         assert refused("predict", "model", *arguments) == message
     Path("a.conllu").write_text("1\tx\t_\t_\t_\t_\t_\t_\t_\t_\n")

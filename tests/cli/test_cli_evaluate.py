@@ -236,11 +236,23 @@ def test_other_encodings_are_read(swvp, tmp_path):
         ),
         (["gold.txt", "-"], "", "-: no token in it"),
         (["gold.conllu", "-"], "# only a comment\n", "-: no token in it"),
-        (["-"], "a\n", "-: there is no column -2: it has 1, 0 to 0"),
-        (["-", "--train", "gold.txt"], "N N\n", "-: there is no column -3: it has 2, 0 to 1"),
-        (["gold.txt", "predicted.txt", "--column", "2"], "", "predicted.txt: there is no column 2: it has 2, 0 to 1"),
-        (["gold.txt", "predicted.txt", "--column", "-4"], "", "gold.txt: there is no column -4: it has 3, 0 to 2"),
-        (["gold.conllu", "-"], "1\tx\n", "-:1: 2 columns, 10 in CoNLL-U, between tabs"),
+        (["-"], "a\n", "-: there is no column -2 (counted from the end): the file has 1 column"),
+        (
+            ["-", "--train", "gold.txt"],
+            "N N\n",
+            "-: there is no column -3 (counted from the end): the file has 2 columns, 0 to 1",
+        ),
+        (
+            ["gold.txt", "predicted.txt", "--column", "2"],
+            "",
+            "predicted.txt: there is no column 2: the file has 2 columns, 0 to 1",
+        ),
+        (
+            ["gold.txt", "predicted.txt", "--column", "-4"],
+            "",
+            "gold.txt: there is no column -4 (counted from the end): the file has 3 columns, 0 to 2",
+        ),
+        (["gold.conllu", "-"], "1\tx\n", "-:1: 2 columns; CoNLL-U has 10, separated by tabs"),
         (["gold.conllu", "-"], "one" + "\t_" * 9, "-:1: the first column of CoNLL-U is the token's number"),
         (["gold.txt", "nowhere.txt"], "", "cannot read nowhere.txt: No such file or directory"),
         (["-", "-"], "", "only one file can be - (standard input)"),
@@ -290,3 +302,11 @@ def test_the_text_of_conlleval_is_not_broken():
     console = Console(width=20, file=io.StringIO(), force_terminal=True, color_system=None, markup=False)
     print_scores(console, evaluate_tags(LABELS, WRONG))
     assert console.file.getvalue().startswith(str(evaluate_phrases(LABELS, WRONG)) + "\n")
+
+
+def test_predictions_in_conllu_may_have_any_name(swvp, tmp_path):
+    (tmp_path / "predicted.out").write_text("# newdoc\n" + CONLLU)
+    code, out, _ = swvp("gold.conllu", "predicted.out")
+    assert (code, out) == (0, swvp("gold.conllu", "gold.conllu")[1])
+    (tmp_path / "predicted.out").write_text("1 x\n")
+    assert "predicted.out:1: the word is '1'" in swvp("gold.conllu", "predicted.out")[2]

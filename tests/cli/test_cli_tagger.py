@@ -211,7 +211,7 @@ TRAIN = ["train", "tagger", "train.txt", "-m", "other"]
         (["--min-count", "0"], "--min-count must be a whole number of at least 1"),
         (["--constraint", "bieos"], "unknown constraint 'bieos' (did you mean 'bioes'?)"),
         (["--constraint", "bioes"], "train.txt:3: the constraint bioes does not allow B-VP after I-NP"),
-        (["--column", "3"], "train.txt: there is no column 3: it has 3, 0 to 2"),
+        (["--column", "3"], "train.txt: there is no column 3: the file has 3 columns, 0 to 2"),
         (["--columns", "a,b,c"], "--columns names 3 columns, but train.txt has only 2 besides the label"),
         (["--columns", "a,b"], "all presets need the column word; this file has a and b: choose"),
         (
@@ -219,7 +219,7 @@ TRAIN = ["train", "tagger", "train.txt", "-m", "other"]
             "train.txt: --target upos is for CoNLL-U: a file whose name ends in .conllu, or any file with --conllu;",
         ),
         (["--target", "upos", "--column", "1"], "--column and --target exclude each other"),
-        (["--conllu", "--target", "upos"], "train.txt:1: 1 column, 10 in CoNLL-U, between tabs (tabs and blanks"),
+        (["--conllu", "--target", "upos"], "train.txt:1: 1 column; CoNLL-U has 10, separated by tabs (tabs and blanks"),
         (["--patience", "2"], "--patience needs --dev"),
         (["--tune"], "--tune needs --dev"),
         (["--rules", "csp"], "--rules and --betas are for --tune"),

@@ -143,11 +143,11 @@ def test_labels_of_another_kind_are_told(files, fine):
             GOLD.replace("\t0\troot", "\t4\troot", 1),
             "-:3: a cycle of heads, word by word: 1 -> 4",
         ),
-        (["gold.conllu", "-", "--trees"], GOLD.replace("\t4\tcase\t_", "\t4\tcase"), "-:5: 9 columns, 10 in CoNLL-U"),
+        (["gold.conllu", "-", "--trees"], GOLD.replace("\t4\tcase\t_", "\t4\tcase"), "-:5: 9 columns; CoNLL-U has 10"),
         (
             ["gold.conllu", "-", "--trees"],
             "The DT B-NP\n",
-            "-:1: 1 column, 10 in CoNLL-U, between tabs (tabs and blanks mixed?)",
+            "-:1: 1 column; CoNLL-U has 10, separated by tabs (tabs and blanks mixed?)",
         ),
         (["gold.conllu", "-", "--trees"], "1\tVamos" + "\t_" * 8, "-: a treebank without heads (_ everywhere)"),
         (["gold.conllu", "-", "--trees"], "", "-: no token in it"),

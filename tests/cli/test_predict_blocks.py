@@ -87,14 +87,19 @@ def test_blocks_change_nothing(predicted, names, content, name, options):
 
 
 BAD = [
-    (["columns"], COLUMNS + "a b\n", "file.txt", "file.txt:10: 2 columns, 3 on the lines before"),
-    (["columns"], COLUMNS + "a\tb\n\n" + COLUMNS, "file.txt", "file.txt:10: 2 columns, 3 on the lines before (tabs"),
+    (["columns"], COLUMNS + "a b\n", "file.txt", "file.txt:10: 2 columns, but 3 on the lines before"),
+    (
+        ["columns"],
+        COLUMNS + "a\tb\n\n" + COLUMNS,
+        "file.txt",
+        "file.txt:10: 2 columns, but 3 on the lines before (tabs",
+    ),
     (["columns"], COLUMNS.encode() + b"a \xff c\n", "file.txt", "file.txt:10: byte 0xff is not utf-8"),
-    (["parser"], CONLLU + "\n\n1 mar\n", "file.conllu", "file.conllu:13: 1 column, 10 in CoNLL-U"),
+    (["parser"], CONLLU + "\n\n1 mar\n", "file.conllu", "file.conllu:13: 1 column; CoNLL-U has 10"),
     (["parser"], CONLLU + "\n\n2\tx" + "\t_" * 8 + "\n", "file.conllu", "file.conllu:13: the ID is 2, not 1"),
     (["parser"], CONLLU + "\n\nx\tx" + "\t_" * 8 + "\n", "file.conllu", "file.conllu:13: the first column of CoNLL-U"),
     (["parser"], CONLLU + "\n\n1-2\tx" + "\t_" * 8 + "\n", "file.conllu", "file.conllu:13: the range 1-2 needs"),
-    (["upos", "parser"], SPOKEN + "\n\ntwo words\n", "file.txt", "file.txt:14: 2 columns, 1 on the lines before"),
+    (["upos", "parser"], SPOKEN + "\n\ntwo words\n", "file.txt", "file.txt:14: 2 columns, but 1 on the lines before"),
 ]
 
 
@@ -112,7 +117,7 @@ def test_a_late_error_writes_no_file_and_is_one_line(models, tmp_path):
     for jobs in ("1", "2"):
         done = swvp(tmp_path, "predict", models / "columns", "file.txt", "-o", "out.txt", "--jobs", jobs)
         assert done.returncode == 2
-        assert done.stderr.decode().splitlines()[-1].startswith("swvp: file.txt:180001: 2 columns, 3 on")
+        assert done.stderr.decode().splitlines()[-1].startswith("swvp: file.txt:180001: 2 columns, but 3 on")
         assert os.listdir(tmp_path) == ["file.txt"]
 
 

@@ -231,7 +231,7 @@ def test_the_command_reports_problems_with_exit_code_2(command, address, models,
     code, out, err = command(*arguments, *address)
     assert (code, out) == (2, b"")
     assert "scheduler: tls://" in err
-    assert f"{texts / 'bad.txt'}:2: 1 column, 3 on the lines before" in err
+    assert f"{texts / 'bad.txt'}:2: 1 column, but 3 on the lines before" in err
     assert "swvp: 1 of 8 files could not be predicted; all others are in out" in err
     assert "tokens/s" in err
     assert command(*arguments)[0] == 2

@@ -55,9 +55,9 @@ def test_another_encoding_can_be_named(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"a X\nb\n", r"file:2: 1 column, 2 on the lines before \(all lines need the same number\)"),
-        (b"a X\n\nb Y Z\n", "file:3: 3 columns, 2 on the lines before"),
-        (b"a\tX\nb Y\n", r"file:2: 1 column, 2 on the lines before \(tabs and blanks mixed\?\)"),
+        (b"a X\nb\n", r"file:2: 1 column, but 2 on the lines before \(all lines need the same number\)"),
+        (b"a X\n\nb Y Z\n", "file:3: 3 columns, but 2 on the lines before"),
+        (b"a\tX\nb Y\n", r"file:2: 1 column, but 2 on the lines before \(tabs and blanks mixed\?\)"),
         (b"a X\na\xf1o N\n", "file:2: byte 0xf1 is not utf-8; name the encoding"),
         (b"", "file: no token in it"),
         (b"\n\n", "file: no token in it"),

@@ -124,12 +124,12 @@ def test_gzip_and_long_tokens(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a", "a b\nc\n", r"a:2: 1 column, 2 on the lines before \(all lines need the same number\)"),
-        ("a", "a\tb\nc d\n", r"a:2: 1 column, 2 on the lines before \(tabs and blanks mixed\?\)"),
+        ("a", "a b\nc\n", r"a:2: 1 column, but 2 on the lines before \(all lines need the same number\)"),
+        ("a", "a\tb\nc d\n", r"a:2: 1 column, but 2 on the lines before \(tabs and blanks mixed\?\)"),
         ("a", "\n \n", "a: no token in it"),
         ("a", b"a\xe9 b\n", "a:1: byte 0xe9 is not utf-8; name the encoding"),
-        ("a.conllu", "1\tx\n", "a.conllu:1: 2 columns, 10 in CoNLL-U, between tabs$"),
-        ("a.conllu", "1 x x x\n", r"1 column, 10 in CoNLL-U, between tabs \(tabs and blanks mixed\?\)"),
+        ("a.conllu", "1\tx\n", "a.conllu:1: 2 columns; CoNLL-U has 10, separated by tabs$"),
+        ("a.conllu", "1 x x x\n", r"1 column; CoNLL-U has 10, separated by tabs \(tabs and blanks mixed\?\)"),
         (
             "a.conllu",
             CONLLU.replace("\n2\t", "\ntwo\t"),
@@ -145,7 +145,7 @@ def test_bad_files_are_one_line_with_the_place(tmp_path, name, content, message)
 def test_columns_are_found_by_number_or_name(tmp_path):
     columns = read_table(written(tmp_path, "a b c\n"))
     assert [columns.number_of(name) for name in (0, -1, "2", "-3")] == [0, 2, 2, 0]
-    for name, message in ((3, "there is no column 3: it has 3, 0 to 2"), ("upos", "given by its number")):
+    for name, message in ((3, "there is no column 3: the file has 3 columns, 0 to 2"), ("upos", "given by its number")):
         with pytest.raises(InputError, match=message):
             columns.number_of(name)
     with pytest.raises(InputError, match=r"unknown column 'upso' \(did you mean 'upos'\?\)"):

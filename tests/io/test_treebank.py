@@ -111,7 +111,7 @@ def test_a_file_that_ends_before_the_heads_gets_them(tmp_path):
     labels = Column(["D", "R"], np.array([0, 1, 1], np.int32))
     assert write_trees(treebank.table, heads, labels).decode() == expected.format("D", "R", "R")
     assert write_trees(treebank.table, heads, None).decode() == expected.format("_", "_", "_")
-    with pytest.raises(InputError, match=r"test.conll:1: 6 columns, 10 in CoNLL-U"):
+    with pytest.raises(InputError, match=r"test.conll:1: 6 columns; CoNLL-U has 10"):
         read_treebank(path, heads=True)
 
 
@@ -164,10 +164,10 @@ def changed(old, new):
         (changed("\n3\tal", "\n2-3" + "\t_" * 9 + "\n3\tal"), "a.conllu:6: the range 2-3 needs the words 2 to 3"),
         (CONLLU + "\n2-3" + "\t_" * 9, "a.conllu:11: the range 2-3 needs"),
         (changed("1-2\tV", "one\tV"), "a.conllu:2: the first column of CoNLL-U is the token's number"),
-        (changed("\tSpaceAfter=No", ""), "a.conllu:6: 9 columns, 10 in CoNLL-U, between tabs"),
-        (changed("\tSpaceAfter=No", "\tx\ty"), "a.conllu:6: 11 columns, 10 in CoNLL-U, between tabs"),
-        (CONLLX.replace("\t3\tSUJ\n", "\n"), "a.conllu:2: 8 columns, 10 in CoNLL-U, between tabs"),
-        (CONLLU.replace("\t", " "), "a.conllu:2: 1 column, 10 in CoNLL-U, between tabs (tabs and blanks mixed?)"),
+        (changed("\tSpaceAfter=No", ""), "a.conllu:6: 9 columns; CoNLL-U has 10, separated by tabs"),
+        (changed("\tSpaceAfter=No", "\tx\ty"), "a.conllu:6: 11 columns; CoNLL-U has 10, separated by tabs"),
+        (CONLLX.replace("\t3\tSUJ\n", "\n"), "a.conllu:2: 8 columns; CoNLL-U has 10, separated by tabs"),
+        (CONLLU.replace("\t", " "), "a.conllu:2: 1 column; CoNLL-U has 10, separated by tabs (tabs and blanks mixed?)"),
         (CONLLU.encode("latin-1"), "a.conllu:1: byte 0xe1 is not utf-8; name the encoding"),
         (CONLLU.replace("\n", "\r"), "a.conllu: its lines end in CR only"),
         ("1\ta" + "\t_" * 8, "a.conllu: a treebank without heads (_ everywhere); give one with heads"),

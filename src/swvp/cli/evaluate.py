@@ -224,11 +224,13 @@ class LabelReader:
 
     def __call__(self, path: Path, *columns: int | str | None) -> Labelled:
         """Read a file with these columns as labels; None stands for the default column."""
-        from swvp.io.table import is_conllu
+        from swvp.io.files import is_conllu, looks_like_conllu
         from swvp.tagging.files import read_labelled
 
         given = self.given
-        conllu = given.target is not None or (self.any_conllu if str(path) == "-" else is_conllu(path))
+        conllu = given.target is not None or is_conllu(path)
+        if self.any_conllu and not conllu:  # the other file has that name
+            conllu = str(path) == "-" or looks_like_conllu(path)
         default: int | str = (given.target or "upos") if conllu else -1
         chosen = [default if number is None else number for number in columns]
         check_prose = given.column is None and not given.not_prose

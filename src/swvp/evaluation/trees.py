@@ -41,6 +41,7 @@ __all__ = [
 Heads = NDArray[np.int32]
 
 TREE_MEASURES = ("uas", "las")
+RAW_TEXT = "for an analysis of raw text, whose tokens may differ, use --raw"
 
 
 def check_same_words(gold: Treebank, predicted: Treebank) -> None:
@@ -55,10 +56,12 @@ def check_same_words(gold: Treebank, predicted: Treebank) -> None:
             continue
         for x, y in zip(range(of_gold.start, of_gold.stop), range(of_predicted.start, of_predicted.stop), strict=False):
             if a[x] != b[y]:
-                raise InputError(f"{predicted.place(y)}: the word is '{b[y]}', but '{a[x]}' at {gold.place(x)}")
+                raise InputError(
+                    f"{predicted.place(y)}: the word is '{b[y]}', but '{a[x]}' at {gold.place(x)}; {RAW_TEXT}"
+                )
         raise InputError(
             f"{predicted.place(of_predicted.start)}: a sentence of {counted(b[of_predicted].size, 'token')}, "
-            f"at {gold.place(of_gold.start)} of {counted(a[of_gold].size, 'token')}"
+            f"at {gold.place(of_gold.start)} of {counted(a[of_gold].size, 'token')}; {RAW_TEXT}"
         )
     less, more = sorted((gold, predicted), key=lambda treebank: treebank.number_of_sentences)
     raise InputError(

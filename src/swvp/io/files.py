@@ -44,6 +44,7 @@ __all__ = [
     "format_of",
     "is_conllu",
     "is_special",
+    "looks_like_conllu",
     "read_bytes",
     "register_format",
     "remove_leftovers",
@@ -405,3 +406,17 @@ def choose_format(path: str | Path, *, format: str | None = None, conllu: bool |
 def is_conllu(path: str | Path) -> bool:
     """Return whether the name of a file says that its columns are those of CoNLL-U."""
     return bool(format_of(path).columns)
+
+
+def looks_like_conllu(path: str | Path) -> bool:
+    """Return whether the first token of a file has a number and the ten columns of CoNLL-U, whatever the file's name.
+
+    A pipe or a compressed file is not opened: the answer is no.
+    """
+    if not Path(path).is_file() or str(path).endswith(".gz"):
+        return False
+    with open(path, "rb") as file:
+        start = file.read(65536).splitlines()
+    tokens = [line for line in start if line.strip() and not line.startswith(b"#")]
+    fields = tokens[0].split(b"\t") if tokens else []
+    return len(fields) == len(CONLLU) and fields[0].replace(b"-", b"").replace(b".", b"").isdigit()

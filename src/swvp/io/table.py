@@ -130,7 +130,7 @@ class Table:
         )
         if wrong == BAD_WIDTH:
             place = f"{path}:{line + line_number}"
-            raise InputError(f"{place}: {counted(columns, 'column')}, {self.width} {self._hint(text, line_number)}")
+            raise InputError(f"{place}: {counted(columns, 'column')}{self._hint(text, line_number)}")
         if wrong == BAD_ID:
             raise InputError(
                 f"{path}:{line + line_number}: the first column of {self.format.title} is the token's number "
@@ -149,8 +149,9 @@ class Table:
     def _hint(self, text: bytes, number: int) -> str:
         if self.conllu:
             blanks = self._blanks(text, number)
-            return f"in {self.format.title}, between tabs" + (f" ({blanks})" if blanks else "")
-        return f"on the lines before ({self._blanks(text, number) or 'all lines need the same number'})"
+            return f"; {self.format.title} has {self.width}, separated by tabs" + (f" ({blanks})" if blanks else "")
+        same = self._blanks(text, number) or "all lines need the same number"
+        return f", but {self.width} on the lines before ({same})"
 
     def _blanks(self, text: bytes, number: int) -> str:
         line = text.split(b"\n", number)[number - 1]
@@ -207,7 +208,9 @@ class Table:
             raise InputError(f"{self.path}: a column is given by its number, 0 to {self.width - 1}, not '{name}'")
         number = int(name)
         if not -self.width <= number < self.width:
-            raise InputError(f"{self.path}: there is no column {number}: it has {self.width}, 0 to {self.width - 1}")
+            has = counted(self.width, "column") + (f", 0 to {self.width - 1}" if self.width > 1 else "")
+            from_end = " (counted from the end)" if number < 0 else ""
+            raise InputError(f"{self.path}: there is no column {number}{from_end}: the file has {has}")
         return number % self.width
 
     def replace(self, number: int, column: Column) -> bytes:
