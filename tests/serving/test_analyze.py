@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from helpers.garden import DEV
-from swvp import DependencyParser, Pipeline, SequenceTagger
+from swvp import DependencyParser, InputError, Pipeline, SequenceTagger
+from swvp.serving.limits import Deadline, Limits
+from swvp.serving.models import Models, model_files
+from swvp.serving.queries import parsed_query
 
 TEXT = "The old cat sleeps. Ann sees Bob."
 
@@ -145,7 +148,7 @@ def test_tokens_cannot_break_the_columns_of_a_file(ask):
     [
         ({}, "give exactly one of text, tokens, conllu, texts, not none"),
         ({"text": "a", "tokens": [["a"]]}, "give exactly one of text, tokens, conllu, texts, not text and tokens"),
-        ({"text": 1}, "text must be a text, not 1"),
+        ({"text": 1}, "text must be a string, not 1"),
         ({"text": "a", "modle": "x"}, "unknown field 'modle' (did you mean 'model'?)"),
         ({"text": "a", "k": 11}, "k must be a whole number from 1 to 10, not 11"),
         ({"text": "a", "k": True}, "k must be a whole number, not True"),
@@ -154,7 +157,7 @@ def test_tokens_cannot_break_the_columns_of_a_file(ask):
         ({"tokens": ["a"]}, "tokens must be a list of sentences"),
         ({"tokens": [[" "]]}, "a token is empty"),
         ({"tokens": [[]]}, "a sentence without tokens"),
-        ({"tokens": [[{"upos": "X"}]]}, "a token must be a text, a list of texts or an object with form"),
+        ({"tokens": [[{"upos": "X"}]]}, "a token must be a string, a list of strings or an object with form"),
         ({"tokens": [["a"]], "input": "text"}, "input says how a text is divided, but tokens is given"),
         ({"conllu": "1\tcat\n"}, "conllu"),
         ({"conllu": ""}, "conllu: no sentence in it"),
@@ -230,3 +233,12 @@ def test_no_request_is_an_error_of_the_server(client):
         response = client.post(f"/api/v1/{path}", json=given)
         assert response.status_code in (200, 400, 404, 413), given
         assert response.status_code == 200 or list(response.json()) == ["error"]
+
+
+def test_a_tagger_of_several_columns_names_the_missing_one_as_it_knows_it(tmp_path):
+    tokens = [("Ann", "NNP"), ("left", "VBD")]
+    SequenceTagger(epochs=1).fit([tokens], [["B-PER", "O"]]).save(tmp_path / "names.swvp")
+    served = Models(model_files([str(tmp_path / "names.swvp")])).find(None)
+    query = parsed_query({"text": "Ann left"}, Limits())
+    with pytest.raises(InputError, match="uses the columns word, pos, and pos is missing"):
+        list(served.analyse(query, Limits(), Deadline(10.0)))

@@ -104,7 +104,7 @@ class Application:
             def answer(query: Query) -> dict[str, Any]:
                 begin = time.perf_counter()
                 result = answer_of(served, served.analyse(query, self.limits, deadline), query.output)
-                return result | {"seconds": time.perf_counter() - begin}
+                return result | {"seconds": round(time.perf_counter() - begin, 6)}
 
             if isinstance(queries, Query):
                 return encoded(answer(queries))
@@ -119,7 +119,7 @@ class Application:
             begin = time.perf_counter()
             given = read_json(body)
             answer = explain(self.models.find(given.get("model")), given, self.limits, deadline)
-            return encoded(answer | {"seconds": time.perf_counter() - begin})
+            return encoded(answer | {"seconds": round(time.perf_counter() - begin, 6)})
 
         return await self.worked(work)
 

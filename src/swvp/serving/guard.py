@@ -63,7 +63,9 @@ class Access:
         """Raise HTTPError for a request that is not allowed."""
         host = headers.get(b"host", b"").decode("latin-1").lower()
         if self.hosts and host_name(host) not in self.hosts:
-            raise HTTPError(403, "Host is not a name of this server; it is started with --allow-host NAME to have more")
+            raise HTTPError(
+                403, "the server does not answer to the name in Host; start it with --allow-host NAME to add one"
+            )
         origin = headers.get(b"origin")
         if origin is not None and method not in ("GET", "HEAD", "OPTIONS"):
             given = origin.decode("latin-1").lower()

@@ -68,7 +68,7 @@ class Models:
         """Return a model by its name, None for the default; raise HTTPError if there is none."""
         name = self.default if name is None else name
         if not isinstance(name, str):
-            raise HTTPError(400, f"model must be a text, not {shown(name)}")
+            raise HTTPError(400, f"model must be a string, not {shown(name)}")
         if name not in self.served:
             hint = did_you_mean(name, self.served)
             raise HTTPError(404, f"no model '{name}'{hint}; there are: {', '.join(self.served)}")

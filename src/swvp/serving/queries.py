@@ -92,8 +92,8 @@ class Fields:
                 raise unknown_name("field", name, known)
 
     def text(self, name: str, default: str | None = None) -> str | None:
-        """Return a text, which must be valid Unicode."""
-        value = self._value(name, str, "a text", default)
+        """Return a string, which must be valid Unicode."""
+        value = self._value(name, str, "a string", default)
         return None if value is None else checked_text(name, value)
 
     def one_of(self, name: str, known: Sequence[str], default: str | None = None) -> str | None:
@@ -125,14 +125,14 @@ class Fields:
         return bool(value)
 
     def texts(self, name: str, most: int) -> list[str] | None:
-        """Return a list of texts."""
-        values: list[Any] | None = self._value(name, list, "a list of texts", None)
+        """Return a list of strings."""
+        values: list[Any] | None = self._value(name, list, "a list of strings", None)
         if values is None:
             return None
         if len(values) > most:
             raise too_large(name, len(values), most)
         if not all(isinstance(value, str) for value in values):
-            raise HTTPError(400, f"{name} must be a list of texts")
+            raise HTTPError(400, f"{name} must be a list of strings")
         return [checked_text(name, value) for value in values]
 
     def _value(self, name: str, kind: Any, what: str, default: Any) -> Any:
@@ -207,9 +207,9 @@ def token_of(given: Any) -> Token:
             if name not in FIELDS:
                 raise unknown_name("field of a token", name, FIELDS)
             if not isinstance(value, str):
-                raise HTTPError(400, f"{name} of a token must be a text, not {shown(value)}")
+                raise HTTPError(400, f"{name} of a token must be a string, not {shown(value)}")
         return {name: checked_token(value) if name == "form" or value else EMPTY for name, value in given.items()}
-    raise HTTPError(400, f"a token must be a text, a list of texts or an object with form, not {shown(given)}")
+    raise HTTPError(400, f"a token must be a string, a list of strings or an object with form, not {shown(given)}")
 
 
 def is_text(value: Any) -> bool:

@@ -306,7 +306,11 @@ class ServedTagger:
         else:
             by_name = treebank.columns() | {"form": treebank.words, "upos": treebank.upos, "xpos": treebank.xpos}
             names = [OTHER_NAMES.get(name, name) for name in self.columns]
-            missing = [name for name in names if name not in by_name or by_name[name].strings == [EMPTY]]
+            missing = [
+                column
+                for column, name in zip(self.columns, names, strict=True)
+                if name not in by_name or by_name[name].strings == [EMPTY]
+            ]
             if missing and treebank.tokens:
                 raise InputError(
                     f"the tagger uses the columns {', '.join(self.columns)}, and {missing[0]} is missing: give each "
