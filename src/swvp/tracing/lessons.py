@@ -143,14 +143,15 @@ def figure_1() -> Lesson:
         at = (word - 1) * (len(words) + 1)
         w[at + gold[word - 1]] = 3
         w[at + predicted[word - 1]] = 3 + too_high[word]
-    title = "One sentence of the paper: the head of worse is the mistake behind the others"
+    title = "The sentence of the paper's Figure 1: the wrong head of “worse” causes other mistakes"
     return Lesson("figure-1", title, problem, [words], [gold], w)
 
 
 def two_dimensions() -> Lesson:
     """Three examples of three points each, whose weights are points of the plane."""
     y = [tuple(int(np.dot(point, (3, 2)) > 0) for point in points) for points in POINTS]
-    return Lesson("two-dimensions", "Three examples of three points: w is a point, too", Points(), POINTS, y)
+    title = "Three examples of three points each; the weights w are a point of the same plane"
+    return Lesson("two-dimensions", title, Points(), POINTS, y)
 
 
 POINTS = [
