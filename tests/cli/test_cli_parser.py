@@ -353,7 +353,7 @@ def test_inspect_tells_what_a_parser_is(trained, fine):
     assert err == ""
     assert facts["trees"] == "projective, first order (arcs), one root"
     assert facts["weights"].startswith("16,384, features share weights by hashing, non-zero: ")
-    assert facts["rule"] == "a-uniform:mira, margin 1.0"
+    assert facts["rule"] == "a-uniform:mira, margin 1"
     assert facts["labels"] == "6: amod, det, nsubj, obj, punct, root"
     assert facts["tags"].startswith("6: ") or facts["tags"].startswith("5: ")
     assert facts["templates"].startswith(f"{len(PRESETS['first-order'])}: bias; ")

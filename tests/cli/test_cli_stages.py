@@ -73,6 +73,8 @@ def test_inspect_says_why_a_word_has_its_lemma(model, fine, word, lines):
     [
         (["parse", "model", "text", "--stages", "trees"], "no stage trees, it has tokens, tags, lemmas"),
         (["parse", "model", "text", "--stages", "words"], "unknown stage 'words'"),
+        (["parse", "model", "text", "--output", "out.conllu"], "(did you mean 'conllu'?)"),
+        (["parse", "model", "text", "--output", "out.conllu"], "; to write a file, use -o FILE"),
         (["parse", "model", "text", "--lexicon", "bad.tsv"], "bad.tsv:1: 1 column(s) between tabs"),
         (["parse", "model", "text", "--lexicon", "text", "--stages", "tokens"], "the pipeline has no stage lemmas"),
         (["inspect", "model", "--explain-lemma", "a b c d"], "has 4 parts"),

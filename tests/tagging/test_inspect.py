@@ -40,7 +40,7 @@ def test_the_summary_tells_what_the_model_is(fine):
     assert facts["weights"] == "averaged"
     assert facts["constraint"] == "iob2"
     assert facts["epochs"] == f"{len(tagger.history_)}, the weights are those of epoch {tagger.best_epoch_}"
-    assert facts["dev"] == "scores  " + " ".join(f"{100 * score:.2f}" for score in tagger.dev_scores_)
+    assert facts["dev"] == "F1      " + " ".join(f"{100 * score:.2f}" for score in tagger.dev_scores_)
     assert facts["columns"] == "word, pos"
     assert "pos[-1] & pos[0]" in facts["templates"]
     assert FEATURES not in out.decode()
@@ -106,7 +106,8 @@ def test_a_sentence_is_explained_by_its_features(fine, refused):
         assert float(weight) == pytest.approx(expected, abs=6e-4)
     assert (
         refused("inspect", "model", "--sentence", "the cat")
-        == "the tagger was trained on columns, but the input has words"
+        == "model uses the columns word, pos, but --sentence gives words only: use --explain FILE with a file of these "
+        "columns"
     )
 
 

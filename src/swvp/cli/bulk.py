@@ -133,7 +133,5 @@ class BulkProgress:
         if self.status is not None and self.status.bytes:
             seconds = max(time.monotonic() - self.begin, 1e-9)
             files, all_files, tokens = self.status.files, self.status.all_files, self.status.tokens
-            self.console.print(
-                f"{files:,} of {all_files:,} files are in {folder}: about {tokens:,} tokens in {seconds:.1f} s, "
-                f"{tokens / seconds:,.0f} tokens/s"
-            )
+            speed = f": about {tokens:,} tokens in {seconds:.1f} s, {tokens / seconds:,.0f} tokens/s" if tokens else ""
+            self.console.print(f"{files:,} of {all_files:,} files are in {folder}{speed}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from swvp.cli.options import MAX_BYTES, Encoding, LoadExtensions, MaxBytes, load_python
-from swvp.cli.terminal import print_message
+from swvp.cli.terminal import print_message, size_text
 from swvp.errors import InputError
 
 if TYPE_CHECKING:
@@ -105,6 +106,11 @@ def inspect(
         inspect_parser(console, loaded, model, sentence=sentence, source=explain, encoding=encoding, top=top or 0)
         return
     if sentence is not None:
+        if loaded.kind_ == "columns":
+            raise InputError(
+                f"{model} uses the columns {', '.join(loaded.columns_)}, but --sentence gives words only: use "
+                "--explain FILE with a file of these columns"
+            )
         print_weights(console, loaded.explain(sentence.split()))
     elif explain is not None:
         print_weights(console, loaded.explain(first_tokens(loaded, explain, encoding, conllu)))
@@ -158,6 +164,14 @@ def first_tokens(tagger: Tagger, source: str, encoding: str, conllu: bool) -> li
     return [token[0] for token in tokens] if tagger.kind_ == "words" else tokens
 
 
+def has_phrases(labels: Iterable[Any]) -> bool:
+    """Whether the dev scores of a tagger with these labels are F1 of phrases."""
+    from swvp.evaluation.counts import look_like_phrases
+
+    names = list(labels)
+    return all(isinstance(name, str) for name in names) and look_like_phrases([names])
+
+
 def described_tagger(tagger: Tagger, path: Path) -> Rows:
     """What a tagger's model file contains."""
     from swvp.features.encoder import TemplateEncoder
@@ -172,7 +186,7 @@ def described_tagger(tagger: Tagger, path: Path) -> Rows:
         ("margin", margin_text(tagger)),
         ("weights", "averaged" if tagger.average else "last"),
         ("constraint", str(tagger._constraint() or "none")),
-        *epoch_rows(tagger, "dev scores"),
+        *epoch_rows(tagger, "dev F1" if has_phrases(tagger.classes_) else "dev scores"),
     ]
     if isinstance(tagger.encoder_, TemplateEncoder):
         rows.append(("columns", ", ".join(tagger.columns_)))
@@ -236,6 +250,8 @@ def described_parser(parser: Parser, path: Path) -> Rows:
     """What a parser's model file contains."""
     import numpy as np
 
+    from swvp.parsing.options import MARGIN
+
     weights = int(np.count_nonzero(parser.coef_))
     sharing = "one for each feature" if len(parser.owners_) else "features share weights by hashing"
     trees = [
@@ -254,7 +270,7 @@ def described_parser(parser: Parser, path: Path) -> Rows:
             "weights",
             f"{len(parser.coef_):,}, {sharing}, non-zero: {weights:,}; {'averaged' if parser.average else 'last'}",
         ),
-        ("rule", f"{rule_text(parser)}, margin {parser.margin}"),
+        ("rule", f"{rule_text(parser)}, margin {MARGIN if parser.margin is None else parser.margin:g}"),
         *([("batches", f"{parser.batch_size} sentences")] if parser.batch_size > 1 else []),
         *epoch_rows(parser, "dev UAS"),
         ("pruning", pruning_text(parser)),
@@ -274,7 +290,7 @@ def label_rows(parser: Parser) -> Rows:
         return [("labels", "not learnt")]
     rows = [
         ("labels", f"{len(labeller.classes)}: {', '.join(labeller.classes)}"),
-        ("of labels", f"non-zero weights: {np.count_nonzero(labeller.weights['w']):,}"),
+        ("label model", f"non-zero weights: {np.count_nonzero(labeller.weights['w']):,}"),
         ("", f"epochs: {len(parser.label_history_)}"),
     ]
     if parser.label_dev_scores_:
@@ -303,7 +319,7 @@ def pruning_text(parser: Parser) -> str:
 
 
 def file_text(path: Path) -> str:
-    return f"{path}, {path.stat().st_size / 1e6:.1f} MB"
+    return f"{path}, {size_text(path)}"
 
 
 def rule_text(learner: Any) -> str:

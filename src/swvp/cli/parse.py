@@ -99,6 +99,8 @@ def parse(given: ParseOptions) -> None:
     threads = min(available_cores(), MOST_JOBS) if given.jobs is None else given.jobs
     if (kind := kind_of(given.model)) in ("tagger", "parser"):
         raise InputError(f"{given.model} is a {kind}, not a pipeline from raw text: use swvp predict {given.model}")
+    if given.output_format not in OUTPUTS:
+        raise InputError(f"{unknown_name('output', given.output_format, OUTPUTS)}; to write a file, use -o FILE")
     pipeline = Pipeline.load(given.model)
     if given.stages is not None:
         pipeline = pipeline.only(given.stages)
@@ -112,8 +114,6 @@ def parse(given: ParseOptions) -> None:
         "confidence": given.confidence,
     }
     if given.output_dir is not None:
-        if given.output_format not in OUTPUTS:
-            raise unknown_name("output", given.output_format, OUTPUTS)
         models = [given.model, *([] if given.lexicon is None else [given.lexicon])]
         lexicon = None if given.lexicon is None else 1
         predict_into(

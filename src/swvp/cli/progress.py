@@ -13,7 +13,7 @@ from rich.status import Status
 from rich.table import Table
 
 from swvp.cli.compiling import show_in
-from swvp.cli.terminal import new_console
+from swvp.cli.terminal import new_console, size_text
 from swvp.training.observer import Observer, Start, TuningStart
 from swvp.training.training import Progress, Training
 from swvp.training.tune import Trial
@@ -144,7 +144,7 @@ class TrainingOutput(Observer):
         self.console.print(tuning_table(trials, metric))
 
     def on_saved(self, path: Path, summary: str) -> None:
-        self.console.print(f"{path}: {path.stat().st_size / 1e6:.1f} MB, {summary}", soft_wrap=True)
+        self.console.print(f"{path}: {size_text(path)}, {summary}", soft_wrap=True)
 
     def close(self) -> None:
         self.hide_status()

@@ -26,7 +26,16 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
     from rich.console import Console
 
-__all__ = ["EXIT_CODE", "Interrupted", "guard_streams", "interruptible", "new_console", "print_message", "write_json"]
+__all__ = [
+    "EXIT_CODE",
+    "Interrupted",
+    "guard_streams",
+    "interruptible",
+    "new_console",
+    "print_message",
+    "size_text",
+    "write_json",
+]
 
 
 class Output(io.FileIO):
@@ -136,6 +145,12 @@ def new_console(*, stderr: bool = False, width: int = 1000) -> Console:
     if not console.is_terminal:
         console.width = width
     return console
+
+
+def size_text(path: Path) -> str:
+    """The size of a file, such as 16.4 MB or 56 kB."""
+    size = path.stat().st_size
+    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
 
 
 def write_json(path: str | Path | None, results: dict[str, Any]) -> bool:

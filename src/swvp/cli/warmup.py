@@ -20,6 +20,7 @@ from swvp.cli.compiling import expect_kernels
 from swvp.cli.terminal import print_message
 from swvp.compile_events import CompileObserver, add_observer, remove_observer
 from swvp.errors import InputError
+from swvp.errors import counted as in_words
 
 __all__ = ["COMMANDS", "EXAMPLES", "run_quietly", "warmup", "write_examples"]
 
@@ -137,7 +138,8 @@ def warmup(
     check_cache()
     seconds = time.monotonic() - start
     print_message(
-        f"{cache_folder()}: {counted.compiled} kernels compiled, {counted.loaded} already there, {seconds:.0f} s"
+        f"{cache_folder()}: {in_words(counted.compiled, 'kernel')} compiled, {counted.loaded} already there, "
+        f"{seconds:.0f} s"
     )
 
 
