@@ -47,7 +47,7 @@ def test_training_prints_stages_and_scores_and_writes_one_file(fine):
         "tags:",
         "lemmas:",
         "2 folds",
-        "dev, of its raw text:",
+        "dev, from raw text:",
         "stages tokens, tags, lemmas, trees",
     ):
         assert text in err
@@ -113,3 +113,4 @@ def test_inspect_shows_stages_and_scores(model, fine):
     out, _ = fine("inspect", model)
     assert b"tokens, tags, lemmas, trees" in out
     assert b"LAS" in out
+    assert b", margin 1\n" in out

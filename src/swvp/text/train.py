@@ -245,7 +245,7 @@ class Trainer:
             about = f", about {time_text(seconds)}"
         self.note(f"predicting {' and '.join(names)} in {len(folds)} folds{about}")
         predicted = in_threads(predict, len(folds), options.n_jobs, watch)
-        self.note(f"{' and '.join(names)} as predicted: {time.monotonic() - begin:.1f} s")
+        self.note(f"predicted {' and '.join(names)}: {time.monotonic() - begin:.1f} s")
         return merged(treebank, folds, predicted)
 
     def score(self) -> None:
@@ -254,7 +254,7 @@ class Trainer:
             return
         scores = scores_of(self.pipeline, self.dev)
         self.pipeline.training["dev"] = {name: round(score, 6) for name, score in scores.items()}
-        text = "of its raw text" if "tokens" in self.pipeline.parts else "with gold tokens"
+        text = "from raw text" if "tokens" in self.pipeline.parts else "with gold tokens"
         self.note(f"dev, {text}: " + ", ".join(f"{name} {100 * score:.2f}" for name, score in scores.items()))
 
     def _train(self, stage: str) -> dict[str, Any]:
