@@ -350,3 +350,18 @@ def test_a_model_with_a_function_of_the_user_s_predicts_with_load_only(trained, 
         assert "first" in refused(*arguments)
         assert fine(*arguments, "--load", "mine.py")[0]
     FUNCTIONS.pop("first")
+
+
+def test_a_file_in_utf_8_that_is_read_in_another_encoding_has_a_note(fine):
+    Path("train.txt").write_text("año N\n", encoding="utf-8")
+    Path("latin.txt").write_text("año N\n", encoding="latin-1")
+    options = ["-m", "model", "--epochs", "1", "--encoding", "iso-8859-1"]
+    note = "note: train.txt looks like UTF-8, but is read as iso-8859-1: leave out --encoding?"
+    assert note in fine("train", "tagger", "train.txt", *options)[1].splitlines()
+    assert "looks like UTF-8" not in fine("train", "tagger", "latin.txt", *options)[1]
+
+
+def test_a_number_of_word_clusters_is_not_a_dask_cluster(refused):
+    Path("train.txt").write_text(COLUMNS)
+    message = refused("train", "tagger", "train.txt", "-m", "model", "--cluster", "256")
+    assert message == "--cluster is the address of a Dask cluster; for word clusters: --clusters 256"

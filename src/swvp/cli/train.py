@@ -149,6 +149,7 @@ def run_of(given: TaggerOptions | ParserOptions, inputs: Mapping[str, str | None
     """
     from swvp.training.run import Run
 
+    note_utf_8([*given.train, given.dev or ""], given.encoding)
     data = None
     if given.uses_shards(given.train):
         data = files_of_corpus(given)
@@ -170,6 +171,18 @@ def run_of(given: TaggerOptions | ParserOptions, inputs: Mapping[str, str | None
     return run, data
 
 
+def note_utf_8(files: Sequence[str], encoding: str) -> None:
+    """Print a note if a file is in UTF-8 and is read in another encoding, which may work and give wrong characters."""
+    from swvp.io.files import looks_like_utf_8
+    from swvp.io.table import check_encoding
+
+    if check_encoding(encoding) in ("utf-8", "utf-8-sig"):
+        return
+    for file in files:
+        if looks_like_utf_8(file):
+            print_message(f"note: {file} looks like UTF-8, but is read as {encoding}: leave out --encoding?")
+
+
 def files_of_corpus(given: TaggerOptions | ParserOptions) -> list[str]:
     """The files of a corpus that is trained on in shards; InputError if other options do not go with that."""
     from swvp.training.parts import files_of
@@ -189,6 +202,10 @@ def cluster_of(given: CourseOptions) -> Cluster | None:
     if not given.uses_cluster:
         return None
     if not given.tune:
+        if str(given.cluster).isdigit():
+            raise InputError(
+                f"--cluster is the address of a Dask cluster; for word clusters: --clusters {given.cluster}"
+            )
         raise InputError("--cluster and --workers need --shards S, the number of shards, or --tune")
     return given.new_cluster(print_message)
 

@@ -6,6 +6,7 @@ registry: how each is recognised and read. A format of your own is one more row 
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import gzip
 import io
@@ -45,6 +46,7 @@ __all__ = [
     "is_conllu",
     "is_special",
     "looks_like_conllu",
+    "looks_like_utf_8",
     "read_bytes",
     "register_format",
     "remove_leftovers",
@@ -413,10 +415,27 @@ def looks_like_conllu(path: str | Path) -> bool:
 
     A pipe or a compressed file is not opened: the answer is no.
     """
-    if not Path(path).is_file() or str(path).endswith(".gz"):
-        return False
-    with open(path, "rb") as file:
-        start = file.read(65536).splitlines()
-    tokens = [line for line in start if line.strip() and not line.startswith(b"#")]
+    tokens = [line for line in start_of(path).splitlines() if line.strip() and not line.startswith(b"#")]
     fields = tokens[0].split(b"\t") if tokens else []
     return len(fields) == len(CONLLU) and fields[0].replace(b"-", b"").replace(b".", b"").isdigit()
+
+
+def looks_like_utf_8(path: str | Path) -> bool:
+    """Return whether the beginning of a file has characters that are not ASCII, all of them in UTF-8.
+
+    A pipe or a compressed file is not opened: the answer is no.
+    """
+    start = start_of(path)
+    try:
+        return not start.isascii() and bool(codecs.getincrementaldecoder("utf-8")().decode(start))
+    except UnicodeDecodeError:
+        return False
+
+
+def start_of(path: str | Path) -> bytes:
+    """Return the first bytes of a plain file; none of a pipe, a compressed file or one that cannot be read."""
+    if not Path(path).is_file() or str(path).endswith(".gz"):
+        return b""
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        return file.read(65536)
+    return b""
