@@ -43,7 +43,7 @@ class Input(NamedTuple):
 
     @property
     def state(self) -> list[int]:
-        """What tells whether the file has changed."""
+        """The size of the file and the times of its last changes, to detect a changed file."""
         return [self.size, *self.times]
 
 

@@ -29,7 +29,7 @@ class Problem(NamedTuple):
 
 
 class Status(NamedTuple):
-    """How far bulk prediction is: finished files and all, bytes of the inputs, tokens.
+    """How far bulk prediction is: finished files of all files, bytes of the inputs, tokens.
 
     `skipped` files were finished by an earlier command; their bytes and tokens are not counted as done now.
     """

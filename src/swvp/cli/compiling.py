@@ -1,11 +1,11 @@
 """What users see while kernels are compiled: "compiling (only the first time): about 20 s left".
 
 The first start of a command compiles its kernels. In a terminal one line shows the progress, every half second, and is
-erased at the end. In a log there is a line after two seconds of compiling, then one a minute. kernel_times.json lists
-the kernels that common commands compile in an empty cache, with the CPU seconds they took once; `python
-benchmarks/kernel_times.py` measures them. The time left is the sum of those still to come, times the
-ratio of the seconds that the finished kernels took to those in the list. A kernel that is not in the list has no such
-estimate: then the time so far is shown.
+erased at the end. In a log there is a line after two seconds of compiling, then one every ten seconds.
+kernel_times.json lists the kernels that common commands compile in an empty cache, with the CPU seconds they took once;
+`python benchmarks/kernel_times.py` measures them. The time left is the sum of those still to come, times the ratio of
+the seconds that the finished kernels took to those in the list. A kernel that is not in the list has no such estimate:
+then the time so far is shown.
 """
 
 from __future__ import annotations

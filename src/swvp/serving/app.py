@@ -227,7 +227,7 @@ class Application:
         return b"".join(parts)
 
     async def worked(self, work: Work) -> Response:
-        """Return what a worker's work returns, as an answer in JSON."""
+        """Let a worker do the work; return its result as an answer in JSON."""
         try:
             return Response(await self.workers.run(work), media_type=JSON)
         except InputError as error:
@@ -237,7 +237,7 @@ class Application:
 
 
 def replayed(body: bytes) -> Receive:
-    """Return what gives a body that was read already."""
+    """Return a `receive` function that gives a body which was already read."""
 
     async def receive() -> Message:
         return {"type": "http.request", "body": body, "more_body": False}
@@ -254,7 +254,7 @@ def as_json(answer: Any) -> Response:
 
 
 def process_gauges() -> dict[str, float]:
-    """Return the CPU time and the memory of this process, where the system tells them."""
+    """Return the CPU time and the memory of this process, where the system reports them."""
     gauges = {"process_cpu_seconds_total": time.process_time()}
     try:
         with open("/proc/self/statm") as file:

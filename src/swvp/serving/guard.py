@@ -1,4 +1,4 @@
-"""What every request passes: who may ask, headers of safety, one line in the access log, counts.
+"""What every request passes: access, security headers, one line in the access log, counts.
 
 A server on the loopback address is within reach of every page in the user's browser. So it looks at Host (against pages
 whose name is made to point to 127.0.0.1) and at Origin (against forms of other pages), and gives no CORS unless asked.
@@ -43,7 +43,7 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, kw_only=True)
 class Access:
-    """Who may ask.
+    """Which requests are allowed, by their token, origin and host.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ class Guard:
 
 
 def described(error: Exception) -> str:
-    """Return an error that should not be, with its place, as one line."""
+    """Return an unexpected error, with its place in the code, as one line."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -66,7 +66,7 @@ def lesson_trace(name: str, parameters: Mapping[str, str]) -> dict[str, Any]:
 
 
 def checked(rules: Sequence[str]) -> Sequence[str]:
-    """Return rules, if they are neither none nor too many."""
+    """Return rules; raise HTTPError if there are none, or too many."""
     if not rules:
         raise HTTPError(400, "give at least one rule")
     if len(rules) > MOST_RULES:

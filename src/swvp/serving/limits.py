@@ -20,7 +20,7 @@ __all__ = ["Deadline", "HTTPError", "Limits", "Workers", "too_large"]
 
 
 class HTTPError(Exception):
-    """A request that gets no result: the status, and one line for the client."""
+    """An error answer to a request: its status, and a message of one line."""
 
     def __init__(self, status: int, message: str, headers: dict[str, str] | None = None):
         super().__init__(one_line(message))
@@ -70,7 +70,7 @@ def too_large(what: str, size: int, most: int) -> HTTPError:
 
 
 class Deadline:
-    """The time until which a request must be answered; long work asks for it now and then."""
+    """The time limit of a request, which long work checks from time to time."""
 
     def __init__(self, seconds: float):
         self.seconds = seconds

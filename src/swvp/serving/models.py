@@ -96,7 +96,7 @@ class Models:
 
 
 def loaded(file: ModelFile) -> Served:
-    """Load a model and let it do once all that it can, so that no request waits for kernels."""
+    """Load a model and call each of its functions once, so that no request waits for compiling."""
     served = load_served(file.name, file.path)
     features, limits, deadline = served.describe()["features"], Limits(), Deadline(WARM_UP)
     k, confidence = (2 if "k" in features else None), "confidence" in features

@@ -125,7 +125,7 @@ def gold_of(query: Query, document: Document) -> list[dict[str, Any]] | None:
 
 
 def check_ranked(document: Document, limits: Limits, what: str) -> None:
-    """Raise HTTPError if a sentence is too long for many searches."""
+    """Raise HTTPError if a sentence is too long for k best analyses or an explanation."""
     offsets = document.treebank.offsets
     longest = int((offsets[1:] - offsets[:-1]).max(initial=0))
     if longest > limits.ranked_words:

@@ -36,7 +36,7 @@ GRACE = 30
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """Return a socket at an address; raise InputError if it cannot be had."""
+    """Return a socket at an address; raise InputError if the address cannot be used."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         address = socket.getaddrinfo(host, port, family, socket.SOCK_STREAM)[0][4]

@@ -27,7 +27,7 @@ WANTED_FILES, SPARE_FILES = 16_384, 64
 
 @dataclass
 class Seen:
-    """What was seen of a connection in the last sweep."""
+    """How far a connection was in the last sweep."""
 
     cycle: Any
     waiting_since: float
@@ -36,7 +36,7 @@ class Seen:
 
 
 class SlowClients:
-    """Watches the connections of a server.
+    """Closes connections that send or read too slowly.
 
     Parameters
     ----------
