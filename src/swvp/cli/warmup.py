@@ -107,7 +107,8 @@ def warmup(
     kind: Annotated[
         Kind,
         typer.Argument(
-            metavar="[KIND]", help="Models to compile for: tagger, parser, pipeline, or all (taggers and parsers)."
+            metavar="[KIND]",
+            help="Models to compile for: tagger, parser, pipeline, or all (taggers and parsers, not pipelines).",
         ),
     ] = Kind.ALL,
     order: Annotated[
