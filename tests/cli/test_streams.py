@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from helpers.texts import COLUMNS
+from swvp.cli.terminal import note_terminal
 
 SWVP = f'"{sys.executable}" -m swvp'
 CLOSED, FULL = "it is closed", "No space left on device"
@@ -63,3 +64,12 @@ def test_a_reader_that_has_enough_ends_the_command_quietly(folder, command):
     (folder / "many.txt").write_text(COLUMNS * 5000)
     code, _, err = shell(folder, f"{command} | true")
     assert (code, err) == (1, "")
+
+
+def test_a_command_that_waits_for_a_terminal_says_so(capsys, monkeypatch):
+    note_terminal(["-"])
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    note_terminal(["a.txt"])
+    assert capsys.readouterr().err == ""
+    note_terminal(["a.txt", "-"])
+    assert capsys.readouterr().err.startswith("swvp: reading from the terminal: type or paste the input")

@@ -98,6 +98,13 @@ def test_another_study_s_folder_is_refused_and_left_alone(tmp_path):
     assert (tmp_path / running.NAME).read_bytes() == before
 
 
+def test_a_study_of_another_version_is_refused_in_words(tmp_path, monkeypatch):
+    run_synthetic(TINY, tmp_path)
+    monkeypatch.setattr(running, "fingerprint", lambda *folders: "0" * 64)
+    with pytest.raises(InputError, match=r"it differs in: the code of swvp\)"):
+        run_synthetic(TINY, tmp_path)
+
+
 @pytest.mark.parametrize("name", ["results.json", "report.html"])
 def test_files_that_are_not_the_study_s_are_not_overwritten(tmp_path, name):
     (tmp_path / name).write_text("mine")

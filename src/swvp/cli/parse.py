@@ -83,7 +83,7 @@ def parse(given: ParseOptions) -> None:
     """
     from swvp.bulk.plan import endings
     from swvp.cli.predict import MOST_JOBS
-    from swvp.cli.terminal import print_message
+    from swvp.cli.terminal import note_terminal, print_message
     from swvp.io.container import kind_of
     from swvp.io.files import write_blocks
     from swvp.text.files import OUTPUTS, analyse_file
@@ -131,6 +131,7 @@ def parse(given: ParseOptions) -> None:
     if given.uses_cluster:
         raise InputError("--cluster and --workers need --output-dir, where the outputs go")
     files = given.files or ["-"]
+    note_terminal(files)
     parts = (
         part
         for source in files

@@ -20,7 +20,7 @@ from swvp.cli.options import (
     load_python,
     takes_options,
 )
-from swvp.cli.terminal import print_message
+from swvp.cli.terminal import note_terminal, print_message
 from swvp.errors import InputError
 
 __all__ = ["EXAMPLES", "predict"]
@@ -111,4 +111,5 @@ def predict(given: PredictOptions) -> None:
     loaded = load_models(models)
     if len(loaded) == 1:
         expect_kernels(f"predict {type(loaded[0]).__name__.lower()}{' --order 2' if loaded[0].order == 2 else ''}")
+    note_terminal(files)
     write_blocks(given.output, predict_blocks(loaded, files[0], **options, n_jobs=jobs, note=print_message))

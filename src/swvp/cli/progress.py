@@ -27,8 +27,8 @@ SILENCE = 5.0
 class Watch:
     """The progress of many trainings: a bar with the time left in a terminal, else a line for each tenth."""
 
-    def __init__(self, console: Console):
-        self.console = console
+    def __init__(self, console: Console, last: str = "writing the report"):
+        self.console, self.last = console, last  # what is done after the last training
         self.next_line = 0.1
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         self.bar = ProgressBar(
@@ -58,7 +58,7 @@ class Watch:
 
     def show(self, done: int, total: int) -> None:
         """Show how many trainings are finished."""
-        self.description = "writing the report" if done == total else "training" if done else "starting"
+        self.description = self.last if done == total else "training" if done else "starting"
         self.bar.update(self.task, completed=done, total=total, description=self.description)
         if not self.console.is_terminal and self.next_line <= done / total < 1:
             self.console.print(f"{done:,} of {total:,} trainings done")
@@ -132,7 +132,7 @@ class TrainingOutput(Observer):
             self.console.print(start.stage)
         self.console.print(f"tuning: {start.rules} trainings of {start.epochs} epochs, {start.jobs} at a time")
         self.rules = start.rules
-        self.bar = Watch(self.console).__enter__()
+        self.bar = Watch(self.console, "saving the best model").__enter__()
         self.bar.show(0, self.rules)
 
     def on_trial(self, trial: Trial, done: int) -> None:

@@ -32,6 +32,7 @@ __all__ = [
     "guard_streams",
     "interruptible",
     "new_console",
+    "note_terminal",
     "print_message",
     "size_text",
     "write_json",
@@ -107,6 +108,12 @@ def text_stream(raw: io.FileIO, before: io.TextIOWrapper | None = None) -> io.Te
 def print_message(message: str) -> None:
     """Print a message on standard error, as one line."""
     print(one_line(message), file=sys.stderr)
+
+
+def note_terminal(files: Iterable[str]) -> None:
+    """Print that a command waits for text, if it reads standard input and this is a terminal."""
+    if "-" in files and sys.stdin is not None and sys.stdin.isatty():
+        print_message("swvp: reading from the terminal: type or paste the input, then press Ctrl-D")
 
 
 OURS = "\n\u2068\u2069"  # line feeds, and the marks around right-to-left words of drawn trees

@@ -286,8 +286,9 @@ class Journal(Generic[Run]):
             self.file.truncate(0)
         elif header != settings:
             changed = sorted(k for k in {*header, *settings} if header.get(k) != settings.get(k))
+            differing = ", ".join("the code of swvp" if name == "code" else name for name in changed)
             raise InputError(
-                f"{self.path.parent} holds another study's results (it differs in: {', '.join(changed)}): "
+                f"{self.path.parent} holds another study's results (it differs in: {differing}): "
                 f"{OTHER_FOLDER}, or --fresh to replace it"
             )
         else:
