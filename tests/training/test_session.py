@@ -1,17 +1,20 @@
 """Sessions: stages with their own checkpoints, observers, and resuming from Python."""
 
+import io
 import json
 import os
 import signal
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from helpers.texts import noisy
 from helpers.trees import toy
-from swvp.cli.progress import TrainingOutput
+from swvp.cli.progress import EpochLines, TrainingOutput
 from swvp.errors import InputError
 from swvp.estimators import DependencyParser, SequenceTagger
 from swvp.io.table import read_table
@@ -275,3 +278,18 @@ def test_a_checkpoint_of_other_data_or_in_no_folder_is_refused(tmp_path):
         SequenceTagger(random_state=1).fit(X[1:], y[1:], checkpoint=tmp_path / "state")
     with pytest.raises(InputError, match="there is no folder"):
         SequenceTagger().fit(X, y, checkpoint=tmp_path / "no" / "state")
+
+
+@pytest.mark.parametrize(
+    ("width", "end"), [(1000, "  seconds   left"), (65, "  seconds   left"), (60, "   left"), (50, "UAS")]
+)
+def test_lines_of_epochs_fit_into_the_terminal(width, end):
+    console = Console(width=width, file=io.StringIO())
+    training = SimpleNamespace(history=[], dev=SimpleNamespace(metric="UAS"))
+    lines = EpochLines(console, training, 10)
+    lines.print_headings("sentences")
+    epoch = SimpleNamespace(epoch=1, mistakes=33, wrong_positions=91, seconds=1.0)
+    lines.print(SimpleNamespace(epoch=epoch, score=0.5, best=True))
+    heading, row = console.file.getvalue().splitlines()
+    assert heading.endswith(end)
+    assert max(len(heading), len(row)) <= width

@@ -18,7 +18,7 @@ from swvp.training.observer import Observer, Start, TuningStart
 from swvp.training.training import Progress, Training
 from swvp.training.tune import Trial
 
-__all__ = ["TrainingOutput", "Watch"]
+__all__ = ["EpochLines", "TrainingOutput", "Watch"]
 
 SILENCE = 5.0
 """Epochs of the stages of a pipeline are printed if nothing was for so many seconds."""
@@ -153,8 +153,12 @@ class TrainingOutput(Observer):
             self.bar = None
 
 
+TIMES = (("left", 7), ("seconds", 9), ("tokens/s", 12))
+"""The columns of times and their widths, the most useful first."""
+
+
 class EpochLines:
-    """A line for each epoch: mistakes, dev score, seconds, time left.
+    """A line for each epoch: mistakes, dev score and, where the terminal is wide enough, seconds and time left.
 
     The time left is that of the later epochs: the first one may also compile.
     """
@@ -164,6 +168,7 @@ class EpochLines:
         self.last = time.monotonic()
         self.first = len(training.history) + 1
         self.tokens: int = getattr(training, "tokens", 0)  # of training on shards, whose epochs are rounds
+        self.times: dict[str, int] = {}  # the widths of the columns of times
         self.indent = 0  # by how much the name of the score is wider than its column
 
     def print_headings(self, examples: str) -> None:
@@ -171,8 +176,18 @@ class EpochLines:
         metric = "" if dev is None else f"  {'dev ' + dev.metric:>11}"
         self.indent = max(len(metric) - 13, 0)
         wrong = f"{'wrong ' + examples:>17}{'wrong tokens':>14}"
-        speed = f"{'tokens/s':>12}" if self.tokens else ""
-        self.console.print(f"{'round' if self.tokens else 'epoch':>5}{wrong}{metric}{'seconds':>9}{speed}{'left':>7}")
+        counts = f"{'round' if self.tokens else 'epoch':>5}{wrong}{metric}"
+        room = self.console.width - len(counts)
+        for name, width in TIMES if self.tokens else TIMES[:2]:
+            if width <= room:
+                self.times[name] = width
+                room -= width
+        self.console.print(counts + self.times_row(seconds="seconds", speed="tokens/s", left="left"))
+
+    def times_row(self, *, seconds: str, speed: str, left: str) -> str:
+        """The columns of times that are shown, as the end of a line."""
+        cells = {"seconds": seconds, "tokens/s": speed, "left": left}
+        return "".join(f"{cell:>{self.times[name]}}" for name, cell in cells.items() if name in self.times)
 
     def print(self, progress: Progress) -> None:
         now = time.monotonic()
@@ -185,8 +200,8 @@ class EpochLines:
         if progress.score is not None:
             score = f"{'':{self.indent}}{100 * progress.score:11.2f}{' *' if progress.best else '  '}"
         counts = f"{epoch.epoch:5}{epoch.mistakes:17,}{epoch.wrong_positions:14,}"
-        speed = f"{self.tokens / epoch.seconds:12,.0f}" if self.tokens else ""
-        self.console.print(f"{counts}{score}{now - self.last:9.1f}{speed}{left:>7}")
+        speed = f"{self.tokens / epoch.seconds:,.0f}" if self.tokens else ""
+        self.console.print(counts + score + self.times_row(seconds=f"{now - self.last:.1f}", speed=speed, left=left))
         self.last = now
 
 

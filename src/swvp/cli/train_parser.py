@@ -118,7 +118,8 @@ single, components, subtrees.
 def parser(given: ParserOptions) -> None:
     """Train a dependency parser: first its trees, then the labels of their arcs.
 
-    Prints the mistakes and, with --dev, the dev score of each epoch.
+    Prints the mistakes and, with --dev, the dev score of each epoch; * marks
+    the best so far.
 
     Ctrl-C stops after the current epoch; the same command resumes.
     """

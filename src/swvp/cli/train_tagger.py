@@ -165,7 +165,8 @@ b-maxent:all:K mixes the labels of the K best outputs.
 def tagger(given: TaggerOptions) -> None:
     """Train a tagger, chunker or named-entity recogniser.
 
-    Prints the mistakes and, with --dev, the dev score of each epoch.
+    Prints the mistakes and, with --dev, the dev score of each epoch; * marks
+    the best so far.
 
     Ctrl-C stops after the current epoch; the same command resumes.
     """
