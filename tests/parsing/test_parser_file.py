@@ -108,7 +108,9 @@ def test_files_that_are_cut_off_or_damaged_are_one_line(saved):
 def test_a_file_of_another_kind_is_refused(saved, tmp_path):
     _, meta, arrays = read_container(saved, "parser")
     write_container(tmp_path / "other", "tagger", meta, arrays)
-    with pytest.raises(InputError, match="a model of the kind 'tagger', not 'parser'"):
+    with pytest.raises(
+        InputError, match=r"a model of the kind 'tagger', not 'parser': load it with SequenceTagger\.load"
+    ):
         DependencyParser.load(tmp_path / "other")
 
 

@@ -161,11 +161,17 @@ def parse_manifest(file: IO[bytes], size: int) -> tuple[dict[str, Any], int]:
     return manifest, length
 
 
+LOADERS = {"tagger": "SequenceTagger", "parser": "DependencyParser", "pipeline": "Pipeline"}
+"""The classes of `swvp` that load the kinds of models, for messages."""
+
+
 def parse(file: IO[bytes], size: int, kind: str, names: ArrayNames | None) -> Contents:
     """Return the contents of an open file of `size` bytes; raise DamagedError if it is not sound."""
     manifest, length = parse_manifest(file, size)
     if manifest["kind"] != kind:
-        raise DamagedError(f"a model of the kind '{manifest['kind']}', not '{kind}'")
+        loader = LOADERS.get(manifest["kind"])
+        advice = "" if loader is None else f": load it with {loader}.load"
+        raise DamagedError(f"a model of the kind '{manifest['kind']}', not '{kind}'{advice}")
     check_sizes(manifest["arrays"], HEAD.size + length, size)
     if names is not None:
         check_names(manifest, names)
