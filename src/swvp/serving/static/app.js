@@ -13,7 +13,7 @@ import {phrasesOf, scoreOf, scoreText, sumOf, wordsOf} from "./words.js";
 const DELAY = 250; // milliseconds without a key before a request
 const BEST = 5, AT_ONCE = 20, FEATURES = 12; // analyses; sentences; features of an explanation
 const ZOOMS = [0.5, 0.65, 0.8, 1, 1.25, 1.5, 2];
-const INPUTS = {text: "Plain text", presegmented: "A sentence per line", horizontal: "Words with blanks between", vertical: "A word per line", conllu: "CoNLL-U"};
+const INPUTS = {text: "Plain text", presegmented: "A sentence per line", horizontal: "Tokens with spaces between", vertical: "A token per line", conllu: "CoNLL-U"};
 
 const get = id => document.getElementById(id);
 const state = {models: [], limits: {}, model: null, answer: null, shown: 0, zoom: 1, confidence: false, kBest: false};
