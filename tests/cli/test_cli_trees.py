@@ -95,7 +95,7 @@ def test_json_has_everything(files, fine):
 def test_several_roots_are_told(files, fine):
     stdin = GOLD.replace("\t4\tcase", "\t0\troot").encode()
     _, err = fine("evaluate", "gold.conllu", "-", "--trees", stdin=stdin)
-    assert err == "swvp: note: -: 1 sentence has several roots\n"
+    assert err == "note: -: 1 sentence has several roots\n"
 
 
 def test_labels_of_another_kind_are_told(files, fine):
@@ -103,7 +103,7 @@ def test_labels_of_another_kind_are_told(files, fine):
     for label in ("root", "expl:pv", "case", "obl", "punct"):
         stdin = stdin.replace(f"\t{label}\t", "\tX\t")
     _, err = fine("evaluate", "gold.conllu", "-", "--trees", stdin=stdin.encode())
-    assert err == "swvp: note: no label is right: do both files have labels, of the same kind?\n"
+    assert err == "note: no label is right: do both files have labels, of the same kind?\n"
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def options(
 
 def show_warning(message: Warning | str, *_: object) -> None:
     """Print a warning of the library as one line."""
-    print_message(f"swvp: note: {message}")
+    print_message(f"note: {message}")
 
 
 def collect_garbage_rarely() -> None:

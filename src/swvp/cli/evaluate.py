@@ -170,10 +170,10 @@ def evaluate_labels(given: EvaluateOptions, files: list[Path]) -> None:
     known = None if given.train is None else {word for sentence in read(given.train).words for word in sentence}
     scores = evaluate_tags(gold_labels, first, words=tokens.words, known=known, phrases=given.phrases)
     for note in strange_labels(scores):
-        print_message(f"swvp: {note}")
+        print_message(f"note: {note}")
     unchanged = given.target is None and given.predicted not in (None, given.gold) and scores.accuracy == 1
     if unchanged and is_conllu(given.gold):
-        print_message("swvp: these are scores of UPOS, the same in both files; --trees scores trees")
+        print_message("note: these are scores of UPOS, the same in both files; --trees scores trees")
     predicted = str(given.predicted or given.gold)
     results: dict[str, Any] = {"gold": str(given.gold), "predicted": predicted, "scores": scores.as_dict()}
     against = None
@@ -281,7 +281,7 @@ def evaluate_trees(given: EvaluateOptions) -> None:
     gold, first = read_trees(given.gold, given.encoding), read_trees(given.predicted, given.encoding)
     scores = scorer.evaluate_trees(gold, first)
     if scores.all.labels == 0:
-        print_message("swvp: note: no label is right: do both files have labels, of the same kind?")
+        print_message("note: no label is right: do both files have labels, of the same kind?")
     results: dict[str, Any] = {
         "gold": str(given.gold),
         "predicted": str(given.predicted),
@@ -322,7 +322,7 @@ def read_trees(path: Path, encoding: str) -> Treebank:
     several = treebank.several_roots
     if several:
         sentences = "sentence has" if several == 1 else "sentences have"
-        print_message(f"swvp: note: {path}: {several:,} {sentences} several roots")
+        print_message(f"note: {path}: {several:,} {sentences} several roots")
     return treebank
 
 
@@ -339,7 +339,7 @@ def evaluate_raw(given: EvaluateOptions) -> None:
     gold, predicted = (read_analysis(path, given.encoding) for path in (given.gold, given.predicted))
     for treebank in (gold, predicted):
         if treebank.heads is None:
-            print_message(f"swvp: note: {treebank.name} has no heads: {', '.join(TREE_KEYS)} are not scored")
+            print_message(f"note: {treebank.name} has no heads: {', '.join(TREE_KEYS)} are not scored")
     scores = evaluate_raw(gold, predicted)
     results = {"gold": str(given.gold), "predicted": str(given.predicted), "scores": scores.as_dict()}
     if write_json(given.json_file, results):

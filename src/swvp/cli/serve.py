@@ -104,7 +104,7 @@ def serve(given: ServeOptions) -> None:
     if hosts or is_loopback(given.host):
         hosts += LOOPBACK_NAMES
     elif given.token_file is None:
-        print_message(f"swvp: note: everybody who reaches {given.host} may ask; see --token-file and --allow-host")
+        print_message(f"note: anyone who can reach {given.host} may send requests; see --token-file and --allow-host")
     token = None if given.token_file is None else token_in(given.token_file)
     origins = [origin.lower().rstrip("/") for origin in given.cors or ()]
     examples = {} if given.examples is None else examples_in(given.examples)

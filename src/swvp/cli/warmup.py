@@ -160,7 +160,7 @@ def note_unused_package() -> None:
 
     problem = baseline_problem(fingerprint())
     if problem is not None:
-        print_message(f"swvp: note: the machine code of swvp-kernels is not used: {problem}")
+        print_message(f"note: the machine code of swvp-kernels is not used: {problem}")
 
 
 class Counter(CompileObserver):
