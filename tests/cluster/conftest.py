@@ -1,8 +1,31 @@
 """A cluster of two worker processes, one for all tests, and the options by which a command connects to it."""
 
 import os
+import signal
 
 import pytest
+
+SECONDS = 300
+"""No test of clusters takes longer, not even on a busy machine: one that does hangs."""
+
+
+@pytest.fixture(autouse=True)
+def limited_time(request):
+    """Fail a test that hangs, instead of all that come after it."""
+    if not hasattr(signal, "SIGALRM"):
+        yield
+        return
+
+    def stop(*_):
+        pytest.fail(f"{request.node.name} did not end in {SECONDS} s", pytrace=True)
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(SECONDS)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """The connection to a cluster of real worker processes: order, bounds, killed workers, errors, versions, cancelling."""
 
 import _thread
+import functools
 import itertools
 import os
 import signal
@@ -74,6 +75,33 @@ def test_all_workers_killed_at_once_come_back(cluster, processes):
         os.kill(process, signal.SIGKILL)
     assert [number for number, _ in results] == list(range(1, 40))
     assert not set(before) & set(processes())
+
+
+def test_worker_processes_that_dask_gave_up_are_replaced(cluster, processes):
+    """As on a machine so busy that they did not start again in time: Dask then ends their nannies."""
+    before = processes()
+
+    async def give_up():
+        for name in list(cluster._local.workers):
+            await cluster._local.workers.pop(name).close()
+
+    cluster._local.sync(give_up)
+    cluster._slots_at = 0.0
+    assert [number for number, _ in cluster.map(cluster_tasks.nap, range(20))] == list(range(20))
+    assert not set(before) & set(processes())
+
+
+def test_what_is_bound_to_a_function_is_sent_once(cluster):
+    sent = []
+
+    class Counted(bytes):
+        def __reduce__(self):
+            sent.append(1)
+            return bytes, (bytes(self),)
+
+    function = functools.partial(cluster_tasks.length_with, Counted(b"abc"))
+    assert [result for _, result in cluster.map(function, range(10))] == [3 + k for k in range(10)]
+    assert len(sent) == 1
 
 
 def test_a_task_that_kills_every_worker_ends_in_one_line(cluster):

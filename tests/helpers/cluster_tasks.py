@@ -8,11 +8,15 @@ from pathlib import Path
 from swvp.cluster import task
 from swvp.errors import InputError
 
-__all__ = ["die", "die_once", "nap", "refuse", "square", "until_stopped"]
+__all__ = ["die", "die_once", "length_with", "nap", "refuse", "square", "until_stopped"]
 
 
 def square(number):
     return number * number
+
+
+def length_with(content, number):
+    return len(content) + number
 
 
 def nap(number):

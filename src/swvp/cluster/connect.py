@@ -12,6 +12,7 @@ runs or how often: the task of a killed worker is run again.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import itertools
 import logging
@@ -21,10 +22,11 @@ import uuid
 from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 from swvp.cluster import task
-from swvp.cluster.local import end_workers, start_workers
+from swvp.cluster.checks import cause, check_workers, other_version, wait_for_file
+from swvp.cluster.local import LOCAL_SETTINGS, end_workers, replace_lost, start_workers
 from swvp.cluster.threads import AHEAD, RETRIES, Item, Name, Result, Threads, Workers
 from swvp.errors import InputError
 
@@ -33,10 +35,12 @@ __all__ = ["Cluster", "Threads", "Workers", "open_workers"]
 Tell = Callable[[str], object]
 CONNECT_SECONDS = 20.0
 POLL_SECONDS = 1.0
-LOCAL_SECONDS = 120.0
+LOCAL_SECONDS = 180.0
 """Worker processes of this machine start again in this time, or never."""
 SLOTS_SECONDS = 5.0
 """The number of workers is asked for again after so many seconds."""
+SETTINGS = {"distributed.admin.large-graph-warning-threshold": "1TB"}
+"""Settings of Dask while the cluster is open: weights are large, and users cannot change that."""
 
 
 def open_workers(
@@ -53,6 +57,16 @@ def open_workers(
     if address is None and workers is None:
         return Threads(jobs)
     return Cluster(address, workers=workers, tls_ca=tls_ca, tls_cert=tls_cert, tls_key=tls_key, tell=tell)
+
+
+class Submitted(NamedTuple):
+    """A task that was submitted: the number of its item, the item, how often it was given up before, its worker."""
+
+    number: int
+    item: Any
+    tries: int
+    future: Any
+    preferred: str | None
 
 
 class Cluster:
@@ -105,6 +119,7 @@ class Cluster:
         self._alone_since = 0.0  # when the last worker went, by the clock; 0 while there are any
         self._slots, self._slots_at = 1, 0.0
         self._log_level = logging.WARNING
+        self._settings = contextlib.ExitStack()
 
     # ------------------------------------------------------------ opening and closing
 
@@ -122,17 +137,21 @@ class Cluster:
         return self
 
     def _connect(self) -> None:
+        import dask
         from distributed import Client, Security
 
+        self._settings.enter_context(dask.config.set(SETTINGS))
         try:
             if self.workers is not None:
+                self._settings.enter_context(dask.config.set(LOCAL_SETTINGS))
                 self._local = start_workers(self.workers)
                 where: dict[str, Any] = {"address": self._local.scheduler_address, "security": self._local.security}
+                where["direct_to_workers"] = True  # results need not pass through the scheduler
             else:
                 where = {"address": self.address}
                 if str(self.address).endswith(".json"):
                     where = {"scheduler_file": self.address}
-                    wait_for_file(Path(str(self.address)))
+                    wait_for_file(Path(str(self.address)), CONNECT_SECONDS)
                 if self.tls:
                     where["security"] = Security(**self.tls, require_encryption=True)
             self.client = Client(**where, timeout=CONNECT_SECONDS, set_as_default=False, name="swvp")
@@ -158,25 +177,8 @@ class Cluster:
                 time.sleep(POLL_SECONDS)
 
     def _check_workers(self) -> None:
-        """Raise InputError if a worker has another version of Python or swvp, or another state of its kernels."""
         try:
-            versions = self.client.get_versions(packages=["swvp"])
-            ours = versions["client"]
-            for worker, theirs in versions["workers"].items():
-                if not theirs:
-                    continue  # it has just ended
-                python = theirs["host"]["python"]
-                if python.split(".")[:2] != ours["host"]["python"].split(".")[:2]:
-                    raise InputError(f"worker {worker} has Python {python}, but here is {ours['host']['python']}")
-                if theirs["packages"].get("swvp") is None:
-                    raise InputError(f"worker {worker} has no swvp: install {task.identity()} there")
-                if theirs["packages"]["swvp"] != ours["packages"]["swvp"]:
-                    raise other_version(worker, f"swvp {theirs['packages']['swvp']}")
-            for worker, identity in self.client.run(task.identity, on_error="return").items():
-                if isinstance(identity, ImportError | AttributeError):
-                    raise other_version(worker, f"another state of swvp ({identity})")
-                if isinstance(identity, str) and identity != task.expected().identity:
-                    raise other_version(worker, identity)
+            check_workers(self.client)
         except OSError:
             raise self._gone() from None
 
@@ -192,6 +194,7 @@ class Cluster:
                         part.close(timeout=5 if kind is None else 2)
         finally:
             self.client = self._local = None
+            self._settings.close()
             logging.getLogger("distributed").setLevel(self._log_level)
 
     # ------------------------------------------------------------ the map
@@ -200,7 +203,10 @@ class Cluster:
     def slots(self) -> int:
         """The number of tasks that the cluster runs at once, at least 1; asked for every few seconds."""
         if time.monotonic() - self._slots_at > SLOTS_SECONDS:
-            self._slots, self._slots_at = max(1, sum(self._threads().values())), time.monotonic()
+            threads = self._threads()
+            self._slots, self._slots_at = max(1, sum(threads.values())), time.monotonic()
+            if self._local is not None and self.workers is not None and len(threads) < self.workers:
+                replace_lost(self._local, self.workers)
         return self._slots
 
     @property
@@ -254,17 +260,21 @@ class Cluster:
             version; if a task ends all workers that try it; if the scheduler is gone.
         """
         numbered = enumerate(items)
-        tasks: dict[str, _Submitted] = {}
+        tasks: dict[str, Submitted] = {}
         early: dict[int, Result] = {}
         turn = 0
         done: queue.SimpleQueue[str] = queue.SimpleQueue()
         prefix = f"swvp-{getattr(function, '__name__', 'task')}-{uuid.uuid4().hex[:12]}"
+        held: Any = None
 
         def submit(number: int, item: Item, tries: int, *, anywhere: bool = False) -> None:
+            nonlocal held
+            if held is None:
+                held = self._held(f"{prefix}-function", function)
             key = f"{prefix}-{number}-{tries}{'-anywhere' * anywhere}"
             preferred = None if anywhere else getattr(item, "worker", None)
-            future = self._submit(key, function, item, preferred)
-            tasks[key] = _Submitted(number, item, tries, future, preferred)
+            future = self._submit(key, held, item, preferred)
+            tasks[key] = Submitted(number, item, tries, future, preferred)
             future.add_done_callback(lambda _, key=key: done.put(key))
 
         try:
@@ -302,7 +312,9 @@ class Cluster:
         Raises InputError if the scheduler is gone, or if local workers ended and did not come back.
         """
         try:
-            return done.get(timeout=POLL_SECONDS)
+            key = done.get(timeout=POLL_SECONDS)
+            self._alone_since = 0.0
+            return key
         except queue.Empty:
             if self.client.status != "running":
                 raise self._gone() from None
@@ -315,21 +327,30 @@ class Cluster:
             raise InputError("the worker processes ended and could not be started again: run the command again")
         return None
 
-    def _without_worker(self, tasks: dict[str, _Submitted]) -> list[str]:
+    def _without_worker(self, tasks: dict[str, Submitted]) -> list[str]:
         """The keys of tasks that wait for a worker that is gone; if all workers were, Dask lets them wait for ever."""
         if not any(submitted.preferred for submitted in tasks.values()):
             return []
         alive = self._threads()
         return [key for key, submitted in tasks.items() if submitted.preferred and submitted.preferred not in alive]
 
-    def _submit(self, key: str, function: Callable[[Any], Any], item: Any, preferred: str | None) -> Any:
+    def _held(self, key: str, function: Callable[[Any], Any]) -> Any:
+        """A function as tasks refer to it; what is bound to it is sent once, and from one worker to the next."""
+        if not isinstance(function, functools.partial):
+            return function
+        try:
+            return self.client.submit(task.same, function, key=key, pure=False)
+        except (OSError, RuntimeError):
+            raise self._gone() from None
+
+    def _submit(self, key: str, function: Any, item: Any, preferred: str | None) -> Any:
         place = {} if preferred is None else {"workers": [preferred], "allow_other_workers": True}
         try:
             return self.client.submit(task.run, task.expected(), function, item, key=key, pure=False, **place)
         except (OSError, RuntimeError):
             raise self._gone() from None
 
-    def _outcome(self, submitted: _Submitted, retries: int, name: Name) -> task.Outcome | None:
+    def _outcome(self, submitted: Submitted, retries: int, name: Name) -> task.Outcome | None:
         """The outcome of a finished task; None if it was lost with its workers and should be tried again."""
         from distributed import KilledWorker
 
@@ -366,32 +387,3 @@ class Cluster:
         return InputError(
             f"the scheduler at {self.address} is gone: finished work is kept; start it and run the same command again"
         )
-
-
-def wait_for_file(path: Path) -> None:
-    """Wait for the file of a scheduler that is starting; raise InputError if it does not come."""
-    until = time.monotonic() + CONNECT_SECONDS
-    while not path.is_file():
-        if time.monotonic() > until:
-            raise InputError(f"cannot read {path}: no such scheduler file")
-        time.sleep(0.1)
-
-
-class _Submitted:
-    """A task that was submitted: the number of its item, the item, how often it was given up before, its worker."""
-
-    def __init__(self, number: int, item: Any, tries: int, future: Any, preferred: str | None):
-        self.number, self.item, self.tries, self.future, self.preferred = number, item, tries, future, preferred
-
-
-def other_version(worker: str, identity: str) -> InputError:
-    return InputError(
-        f"worker {worker} has {identity}, but here is {task.expected().identity}: install the same version there"
-    )
-
-
-def cause(error: BaseException) -> str:
-    """The innermost message of an error of Dask, which wraps those of the system."""
-    while error.__cause__ is not None and str(error.__cause__):
-        error = error.__cause__
-    return str(error) or type(error).__name__

@@ -30,6 +30,7 @@ __all__ = [
     "kept",
     "local_folder",
     "run",
+    "same",
     "worker_name",
 ]
 
@@ -91,6 +92,11 @@ def run(expected: Expected, function: Callable[[Any], Any], item: Any) -> Outcom
     return Outcome(None, problem, worker_name())
 
 
+def same(value: Value) -> Value:
+    """Return a value: the task whose result all tasks of a map share."""
+    return value
+
+
 def worker_name() -> str:
     """The address of the worker that runs this task, and its host; the process if there is no worker."""
     here = f"process {os.getpid()} on {socket.gethostname()}"
@@ -146,7 +152,7 @@ class Stop:
         if self.worker is None:
             return False
         try:
-            task = self.worker.state.tasks.get(self.key)
+            task = self.worker.state.tasks.get(self.key)  # WorkerState is described in Dask's documentation
         except AttributeError:  # another version of Dask: the task runs to its end
             return False
         return task is None or task.state in ("cancelled", "released", "forgotten")
