@@ -75,11 +75,11 @@ class Killer(Observer):
                 os.kill(process, signal.SIGKILL)
 
 
-@pytest.mark.parametrize("killed", [1, 2])
-def test_killed_workers_change_no_byte(corpus, cluster, processes, killed):
-    """One, and all at once: their nannies start others, which build the shards again."""
+@pytest.mark.parametrize(("killed", "store"), [(1, None), (2, None), (1, "shards")])
+def test_killed_workers_change_no_byte(corpus, cluster, processes, killed, store):
+    """One, and all at once: their nannies start others, which build the shards again, or lack only the weights."""
     alone = tagger(corpus)
-    assert tagger(corpus, cluster, None, [Killer(processes()[:killed])]) == alone
+    assert tagger(corpus, cluster, store, [Killer(processes()[:killed])]) == alone
 
 
 class KillerInTheRound(Observer):

@@ -99,15 +99,16 @@ class Mixture:
         self.sum[new.places] += share * (factor * new.values)
         self.shares[new.places if self.changed else 0] += share
 
-    def write(self, grid: float = 0.0) -> None:
-        """Overwrite `old` with the mean, in multiples of the grid if there is one."""
+    def write(self, grid: float = 0.0) -> Sparse:
+        """Overwrite `old` with the mean, in multiples of the grid if there is one; return what has changed."""
         if self.first is not None:  # the values of a single shard, without rounding
             _, only = self.first
             self.old[only.places] = only.values
-            return
+            return only
         places = np.flatnonzero(self.sum)
         mean = self.old[places] + self.sum[places] / (self.shares[places] if self.changed else self.shares[0])
         self.old[places] = np.floor(mean / grid + 0.5) * grid if grid else mean
+        return Sparse(places, self.old[places])
 
 
 def grid_for(rule: UpdateRule) -> float:

@@ -18,14 +18,12 @@ import numpy as np
 
 from swvp.cluster.threads import Workers
 from swvp.errors import InputError, unknown_name
-from swvp.io.model_files import sparse
 from swvp.learning.epoch import COUNTS, Epoch
 from swvp.structures.exact import averaged
 from swvp.structures.operations import norm, refresh
 from swvp.training.mixing import (
     MIXINGS,
     Mixture,
-    Packed,
     Sparse,
     bytes_of,
     grid_for,
@@ -34,7 +32,8 @@ from swvp.training.mixing import (
     share_of,
     unpacked,
 )
-from swvp.training.shard_epoch import SQUARES, End, Shard, ShardLearner, Start, run_shard
+from swvp.training.round_start import SQUARES, Sender, Start
+from swvp.training.shard_epoch import End, Lacking, Shard, ShardLearner, run_shard
 from swvp.training.shard_store import ShardStore
 from swvp.training.training import SUMS, Training, Watch, Weights, ignore, weight_names
 from swvp.types import Floats
@@ -148,6 +147,7 @@ class RoundTraining(Training):
         self.places: list[str | None] = [None] * len(shards)  # the workers that have the arrays of the shards
         self.keep = sharding.keeps(dev=self.dev is not None) if self.average else "mixed"
         self.grid = grid_for(self.rule)
+        self.sender: Sender
         self.early: dict[str, Floats] = {}  # Σ (t^p - (t-1)^p) w_t at the last two rounds that are powers of 2
         if self.keep in ("late", "dev"):
             for name in weight_names(self.model):
@@ -169,6 +169,7 @@ class RoundTraining(Training):
 
     def run(self, epochs: int, patience: int | None = None, watch: Watch = ignore) -> None:
         """Train up to `epochs` rounds in all; see `Training.run`."""
+        self.sender = Sender(self.model, self.state, shards=len(self.shards), here=not self.workers.addresses)
         while not self.finished(epochs, patience):
             self._record(self._round(len(self.history) + 1), watch)
 
@@ -176,11 +177,11 @@ class RoundTraining(Training):
 
     def _round(self, number: int) -> Epoch:
         began = time.perf_counter()
-        start = Start(number, self._packed(), float(self.state.largest[0]))
+        start = self.sender.start(number, float(self.state.largest[0]))
         names = weight_names(self.model)
-        changed = self.sharding.mixing == "changed"
-        weights = {name: Mixture(getattr(self.model, name), changed=changed) for name in names}
-        sums = {name: Mixture(getattr(self.model, SUMS[name]), changed=changed) for name in names}
+        own_means = self.sharding.mixing == "changed"
+        weights = {name: Mixture(getattr(self.model, name), changed=own_means) for name in names}
+        sums = {name: Mixture(getattr(self.model, SUMS[name]), changed=own_means) for name in names}
         squares = Mixture(self.state.squares, changed=True)
         counts = dict.fromkeys(COUNTS, 0)
         received, mixing, seconds, largest = 0, 0.0, [], start.largest
@@ -208,11 +209,8 @@ class RoundTraining(Training):
             if self.on_shard is not None:
                 self.on_shard(len(seconds), len(self.shards))
         mixing -= time.thread_time()
-        for name in names:
-            weights[name].write(self.grid)
-            sums[name].write()
-        if len(self.state.squares):
-            squares.write()
+        changed = self._write(weights, sums, squares)
+        self.sender.changed = packed(changed) if len(self.shards) > 1 else end.arrays
         refresh(self.model)
         self.state.largest[0] = largest
         self.state.clock = number * self.examples
@@ -229,30 +227,33 @@ class RoundTraining(Training):
             **counts,
         )
 
-    def _packed(self) -> Packed:
-        """The weights as they are sent to the workers."""
-        arrays: dict[str, Any] = {}
-        for name in weight_names(self.model):
-            arrays |= sparse(name, getattr(self.model, name))
-            if len(self.shards) == 1:
-                arrays |= sparse(SUMS[name], getattr(self.model, SUMS[name]))
+    def _write(self, weights: dict[str, Mixture], sums: dict[str, Mixture], squares: Mixture) -> dict[str, Any]:
+        """Write the means of a round; return the places and values of the weights and sums of squares it changed."""
+        changed: dict[str, Any] = {}
+        for name, mixture in weights.items():
+            new = mixture.write(self.grid)
+            sums[name].write()
+            changed |= {f"{name} places": new.places, f"{name} values": new.values}
         if len(self.state.squares):
-            arrays |= sparse(SQUARES, self.state.squares)
-        return packed(arrays)
+            new = squares.write()
+            changed |= {f"{SQUARES} places": new.places, f"{SQUARES} values": new.values}
+        return changed
 
     def _ends(self, start: Start) -> Iterator[End]:
-        """The results of the shards in their order; those that a worker has not got are built there first."""
-        task = functools.partial(run_shard, self.learner, start)
+        """The results of the shards in their order; what a worker lacks is built there, or sent to it, first."""
         early: dict[int, End] = {}
         waiting = list(range(len(self.shards)))
         turn = 0
         for _ in range(BUILDS):
+            task = functools.partial(run_shard, self.learner, start)
             placed = self._placed(waiting)
-            missing = []
+            missing: list[int] = []
+            to_build: list[Shard] = []
             for number, end in self.workers.map(task, placed, name=name_of):
                 shard = waiting[number]
-                if end is None:
+                if isinstance(end, Lacking):
                     missing.append(number)
+                    to_build += [placed[number]] if end.arrays else []
                 else:
                     self.places[shard] = end.worker
                     early[shard] = end
@@ -261,8 +262,9 @@ class RoundTraining(Training):
                     turn += 1
             if not missing:
                 return
-            self.build([placed[number] for number in missing])
+            self.build(to_build)
             waiting = [waiting[number] for number in missing]
+            start = self.sender.start(start.round, start.largest, whole=True)
         raise InputError("the arrays of shards vanish as soon as they are built: is the disk of a worker full?")
 
     def _placed(self, numbers: Sequence[int]) -> list[Shard]:

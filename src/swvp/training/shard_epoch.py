@@ -20,14 +20,13 @@ from swvp.learning.epoch import COUNTS
 from swvp.learning.perceptron import State, new_state, run_epochs
 from swvp.learning.rule import UpdateRule
 from swvp.structures.operations import refresh
-from swvp.training.mixing import Packed, change_of, packed, unpacked
+from swvp.training.mixing import Packed, change_of, packed
+from swvp.training.round_start import SQUARES, Dense, Start, weights_at
 from swvp.training.shard_store import Arrays, ShardStore
 from swvp.training.training import SUMS, weight_names
 from swvp.types import Ints
 
-__all__ = ["End", "Shard", "ShardLearner", "Start", "orders_of", "run_shard", "shard_generator"]
-
-SQUARES = "squares"
+__all__ = ["End", "Lacking", "Shard", "ShardLearner", "orders_of", "run_shard", "shard_generator"]
 
 
 class ShardLearner(Protocol):
@@ -78,18 +77,6 @@ class Shard:
         return [key for key in self.keys if not store.has(key)]
 
 
-class Start(NamedTuple):
-    """The beginning of a round: its number from 1, the weights (places and values), the largest |margin| so far.
-
-    With one shard the averaging sums are among the arrays, so that they are summed as in plain training; the sums of
-    several shards begin at 0 in every round.
-    """
-
-    round: int
-    arrays: Packed
-    largest: float
-
-
 class End(NamedTuple):
     """What a shard has changed: new values at places, averaging sums there; its counts, seconds of CPU, and worker."""
 
@@ -98,6 +85,12 @@ class End(NamedTuple):
     counts: dict[str, int]
     seconds: float
     worker: str | None = None
+
+
+class Lacking(NamedTuple):
+    """What a worker lacks for a shard: its arrays, or the weights that those of the round are made from."""
+
+    arrays: bool
 
 
 def shard_generator(seed: int, shards: int, number: int) -> np.random.Generator:
@@ -126,12 +119,14 @@ class Given:
         return self.order
 
 
-def run_shard(learner: ShardLearner, start: Start, shard: Shard) -> End | None:
-    """Train one epoch on a shard; None if its arrays are not on the disk of this machine."""
+def run_shard(learner: ShardLearner, start: Start, shard: Shard) -> End | Lacking:
+    """Train one epoch on a shard, if this machine has its arrays and this process the weights."""
     began = time.thread_time()
+    given = weights_at(start)
     if shard.missing:
-        return None
-    given = unpacked(start.arrays)
+        return Lacking(arrays=True)
+    if given is None:
+        return Lacking(arrays=False)
     state: State | None = None
     model: Any = None
     counts = dict.fromkeys(COUNTS, 0)
@@ -178,38 +173,31 @@ def arrays_in(model: Any) -> list[str]:
     return [part for name in weight_names(model) for part in (name, SUMS[name])]
 
 
-def with_values(model: Any, given: dict[str, NDArray[Any]]) -> Any:
+def with_values(model: Any, given: Dense) -> Any:
     """A new model with the weights of the beginning of a round."""
     for name in arrays_in(model):
-        if f"{name} places" in given:
-            getattr(model, name).reshape(-1)[given[f"{name} places"]] = given[f"{name} values"]
+        if name in given:
+            getattr(model, name).reshape(-1)[:] = given[name]
     return model
 
 
-def state_of(learner: ShardLearner, model: Any, given: dict[str, NDArray[Any]], clock: int, largest: float) -> State:
+def state_of(learner: ShardLearner, model: Any, given: Dense, clock: int, largest: float) -> State:
     """The state of a training that has seen this shard in all rounds before."""
     state = new_state(learner.rule, model)
     state.clock, state.largest[0] = clock, largest
     if len(state.squares):
-        state.squares[given[f"{SQUARES} places"]] = given[f"{SQUARES} values"]
+        state.squares[:] = given[SQUARES]
     return state
 
 
-def changes(model: Any, state: State, given: dict[str, NDArray[Any]]) -> Packed:
+def changes(model: Any, state: State, given: Dense) -> Packed:
     """What differs from the beginning of the round: weights and averaging sums at the same places, sums of squares."""
-
-    def before(name: str, array: NDArray[Any]) -> NDArray[Any]:
-        old = np.zeros(array.size, array.dtype)
-        if f"{name} places" in given:
-            old[given[f"{name} places"]] = given[f"{name} values"]
-        return old
-
     arrays: dict[str, NDArray[Any]] = {}
     for name in weight_names(model):
         w, sums = getattr(model, name).reshape(-1), getattr(model, SUMS[name]).reshape(-1)
-        places = np.flatnonzero((w != before(name, w)) | (sums != before(SUMS[name], sums)))
+        places = np.flatnonzero((w != given[name]) | (sums != given.get(SUMS[name], 0.0)))
         arrays |= {f"{name} places": places, f"{name} values": w[places], f"{SUMS[name]} values": sums[places]}
     if len(state.squares):
-        places, values = change_of(before(SQUARES, state.squares), state.squares)
+        places, values = change_of(given[SQUARES], state.squares)
         arrays |= {f"{SQUARES} places": places, f"{SQUARES} values": values}
     return packed(arrays)
