@@ -38,8 +38,9 @@ def test_results_come_in_the_order_of_the_items(cluster):
     assert results == [(k, k * k) for k in range(30)]
 
 
-def test_all_workers_get_tasks(cluster, processes):
-    results = cluster.map(cluster_tasks.nap, range(20), in_order=False)
+@pytest.mark.parametrize("function", [cluster_tasks.nap, functools.partial(cluster_tasks.nap)])
+def test_all_workers_get_tasks(cluster, processes, function):
+    results = cluster.map(function, range(20), in_order=False)
     assert {process for _, process in results} == set(processes())
 
 
@@ -91,7 +92,7 @@ def test_worker_processes_that_dask_gave_up_are_replaced(cluster, processes):
     assert not set(before) & set(processes())
 
 
-def test_what_is_bound_to_a_function_is_sent_once(cluster):
+def test_what_is_bound_to_a_function_is_sent_once_to_tasks_that_say_where_they_run(cluster):
     sent = []
 
     class Counted(bytes):
@@ -100,7 +101,8 @@ def test_what_is_bound_to_a_function_is_sent_once(cluster):
             return bytes, (bytes(self),)
 
     function = functools.partial(cluster_tasks.length_with, Counted(b"abc"))
-    assert [result for _, result in cluster.map(function, range(10))] == [3 + k for k in range(10)]
+    items = [cluster_tasks.Placed(k, cluster.addresses[k % 2]) for k in range(10)]
+    assert [result for _, result in cluster.map(function, items)] == [(3 + k, address) for k, address in items]
     assert len(sent) == 1
 
 

@@ -1,22 +1,30 @@
 """Tasks for tests of clusters, which workers import."""
 
+import errno
 import os
 import signal
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from swvp.cluster import task
 from swvp.errors import InputError
-
-__all__ = ["die", "die_once", "length_with", "nap", "refuse", "square", "until_stopped"]
 
 
 def square(number):
     return number * number
 
 
-def length_with(content, number):
-    return len(content) + number
+class Placed(NamedTuple):
+    """An item that says which worker should run it."""
+
+    number: int
+    worker: str
+
+
+def length_with(content, placed):
+    """The sum of a length and a number, and the worker."""
+    return len(content) + placed.number, task.address()
 
 
 def nap(number):
@@ -55,3 +63,19 @@ def until_stopped(folder):
         if stop.is_set():
             Path(folder, "stopped").touch()
             return
+
+
+fsync = os.fsync
+
+
+def fill_disk():
+    """Let this process write no more files, as on a full disk."""
+
+    def full(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    os.fsync = full
+
+
+def free_disk():
+    os.fsync = fsync

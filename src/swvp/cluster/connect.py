@@ -269,11 +269,11 @@ class Cluster:
 
         def submit(number: int, item: Item, tries: int, *, anywhere: bool = False) -> None:
             nonlocal held
-            if held is None:
-                held = self._held(f"{prefix}-function", function)
             key = f"{prefix}-{number}-{tries}{'-anywhere' * anywhere}"
             preferred = None if anywhere else getattr(item, "worker", None)
-            future = self._submit(key, held, item, preferred)
+            if preferred is not None and held is None:
+                held = self._held(f"{prefix}-function", function)
+            future = self._submit(key, function if preferred is None else held, item, preferred)
             tasks[key] = Submitted(number, item, tries, future, preferred)
             future.add_done_callback(lambda _, key=key: done.put(key))
 
@@ -335,7 +335,10 @@ class Cluster:
         return [key for key, submitted in tasks.items() if submitted.preferred and submitted.preferred not in alive]
 
     def _held(self, key: str, function: Callable[[Any], Any]) -> Any:
-        """A function as tasks refer to it; what is bound to it is sent once, and from one worker to the next."""
+        """A function as tasks refer to it; what is bound to it is sent once, and from one worker to the next.
+
+        This is for tasks that say where they run: Dask would put all others where the function is.
+        """
         if not isinstance(function, functools.partial):
             return function
         try:
