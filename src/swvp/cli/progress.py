@@ -153,12 +153,8 @@ class TrainingOutput(Observer):
             self.bar = None
 
 
-TIMES = (("left", 7), ("seconds", 9), ("tokens/s", 12))
-"""The columns of times and their widths, the most useful first."""
-
-
 class EpochLines:
-    """A line for each epoch: mistakes, dev score and, where the terminal is wide enough, seconds and time left.
+    """A line for each epoch: mistakes, dev score, seconds, time left.
 
     The time left is that of the later epochs: the first one may also compile.
     """
@@ -168,26 +164,16 @@ class EpochLines:
         self.last = time.monotonic()
         self.first = len(training.history) + 1
         self.tokens: int = getattr(training, "tokens", 0)  # of training on shards, whose epochs are rounds
-        self.times: dict[str, int] = {}  # the widths of the columns of times
         self.indent = 0  # by how much the name of the score is wider than its column
 
     def print_headings(self, examples: str) -> None:
         dev = self.training.dev
         metric = "" if dev is None else f"  {'dev ' + dev.metric:>11}"
         self.indent = max(len(metric) - 13, 0)
-        wrong = f"{'wrong ' + examples:>17}{'wrong tokens':>14}"
-        counts = f"{'round' if self.tokens else 'epoch':>5}{wrong}{metric}"
-        room = self.console.width - len(counts)
-        for name, width in TIMES if self.tokens else TIMES[:2]:
-            if width <= room:
-                self.times[name] = width
-                room -= width
-        self.console.print(counts + self.times_row(seconds="seconds", speed="tokens/s", left="left"))
-
-    def times_row(self, *, seconds: str, speed: str, left: str) -> str:
-        """The columns of times that are shown, as the end of a line."""
-        cells = {"seconds": seconds, "tokens/s": speed, "left": left}
-        return "".join(f"{cell:>{self.times[name]}}" for name, cell in cells.items() if name in self.times)
+        number = f"{'round' if self.tokens else 'epoch':>5}"
+        wrong = f"{'wrong ' + examples:>17}", f"{'wrong tokens':>14}"
+        speed = f"{'tokens/s':>12}" if self.tokens else ""
+        self.print_cells(number, *wrong, metric, f"{'seconds':>9}", speed, f"{'left':>7}")
 
     def print(self, progress: Progress) -> None:
         now = time.monotonic()
@@ -199,10 +185,21 @@ class EpochLines:
         score = ""
         if progress.score is not None:
             score = f"{'':{self.indent}}{100 * progress.score:11.2f}{' *' if progress.best else '  '}"
-        counts = f"{epoch.epoch:5}{epoch.mistakes:17,}{epoch.wrong_positions:14,}"
-        speed = f"{self.tokens / epoch.seconds:,.0f}" if self.tokens else ""
-        self.console.print(counts + score + self.times_row(seconds=f"{now - self.last:.1f}", speed=speed, left=left))
+        wrong = f"{epoch.mistakes:17,}", f"{epoch.wrong_positions:14,}"
+        speed = f"{self.tokens / epoch.seconds:12,.0f}" if self.tokens else ""
+        self.print_cells(f"{epoch.epoch:5}", *wrong, score, f"{now - self.last:9.1f}", speed, f"{left:>7}")
         self.last = now
+
+    def print_cells(
+        self, number: str, examples: str, tokens: str, score: str, seconds: str, speed: str, left: str
+    ) -> None:
+        """Print a line; a narrow terminal has no place for the speed, and a narrower one not for the counts."""
+        cells = {"number": number, "examples": examples, "tokens": tokens, "score": score, "seconds": seconds}
+        cells |= {"speed": speed, "left": left}
+        for name in ("speed", "tokens", "examples"):
+            if sum(map(len, cells.values())) > self.console.width:
+                del cells[name]
+        self.console.print("".join(cells.values()))
 
 
 def clock(seconds: float) -> str:
