@@ -29,7 +29,9 @@ from swvp.training.run import Run
 BYTES_PER_SECOND = 125e6
 
 
-def train(kind: str, train: str, dev: str, shards: int, rounds: int, mixing: str, keep: str | None) -> RoundTraining:
+def train(
+    kind: str, train: str, dev: str, *, shards: int, rounds: int, mixing: str, keep: str | None, order: int
+) -> RoundTraining:
     """Train on shards; a parser without labels, whose scores would not tell more."""
     with tempfile.TemporaryDirectory() as folder:
         run = Run(train=train, dev=dev, model=Path(folder, "model"), checkpoint=1e9)
@@ -37,11 +39,11 @@ def train(kind: str, train: str, dev: str, shards: int, rounds: int, mixing: str
         if kind == "tagger":
             tagger = Tagger(epochs=rounds, random_state=0)
             return train_tagger_on_shards(run, [train], TaggerFiles(), tagger, sharding, workers=Threads())
-        parser = Parser(epochs=rounds, random_state=0, margin=1.0, labels=False)
+        parser = Parser(epochs=rounds, random_state=0, margin=1.0, labels=False, order=order)
         return train_parser_on_shards(run, [train], parser, sharding, workers=Threads())[0]
 
 
-def measured(training: RoundTraining, mixing: str) -> dict[str, Any]:
+def measured(training: RoundTraining, mixing: str, order: int) -> dict[str, Any]:
     """What a training says, round by round."""
     shards = len(training.shards)
     walls, wall = [], 0.0
@@ -51,6 +53,7 @@ def measured(training: RoundTraining, mixing: str) -> dict[str, Any]:
         walls.append(wall)
     return {
         "kind": training.kind,
+        "order": order,
         "metric": "" if training.dev is None else training.dev.metric,
         "shards": shards,
         "mixing": mixing,
@@ -109,6 +112,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=16)
     parser.add_argument("--mixing", default="uniform")
     parser.add_argument("--keep", default=None)
+    parser.add_argument("--order", type=int, default=1, help="of parsers")
     parser.add_argument("-o", "--output", type=Path, default=Path("sharded.json"))
     given = parser.parse_args()
     if given.what == "plot":
@@ -117,9 +121,10 @@ def main() -> None:
     print("kind    shards mixing  best@round  MB down  MB up  s/shard  mixing  s until best")
     for shards in map(int, given.shards.split(",")):
         began = time.process_time()
-        training = train(given.what, given.first, given.second, shards, given.rounds, given.mixing, given.keep)
+        how = {"mixing": given.mixing, "keep": given.keep, "order": given.order}
+        training = train(given.what, given.first, given.second, shards=shards, rounds=given.rounds, **how)
         results = json.loads(given.output.read_text()) if given.output.exists() else []
-        results.append(measured(training, given.mixing))
+        results.append(measured(training, given.mixing, given.order))
         given.output.write_text(json.dumps(results))
         print(row(results[-1]), f"  ({time.process_time() - began:.0f} CPU s)", flush=True)
 
