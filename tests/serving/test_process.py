@@ -207,3 +207,9 @@ def test_models_have_the_names_of_their_files_or_given_ones(tmp_path):
     path.write_bytes(b"")
     files = model_files(["el.swvp", "greek=models/el.swvp", str(path)])
     assert [file.name for file in files] == ["el", "greek", "a=b"]
+
+
+def test_example_texts_name_models_that_are_served(refused, model_paths, tmp_path):
+    (tmp_path / "examples").write_text("Ann left.\ntrees\tAnn left .\nother\tAnn left.\n")
+    message = refused("serve", *model_paths, "--examples", "examples", "--port", "0")
+    assert message == "examples:3: no model 'other' is served; there are: garden, names, trees"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -107,7 +108,7 @@ def serve(given: ServeOptions) -> None:
         print_message(f"note: anyone who can reach {given.host} may send requests; see --token-file and --allow-host")
     token = None if given.token_file is None else token_in(given.token_file)
     origins = [origin.lower().rstrip("/") for origin in given.cors or ()]
-    examples = {} if given.examples is None else examples_in(given.examples)
+    examples = {} if given.examples is None else examples_in(given.examples, {file.name for file in files})
     opened = open_socket(given.host, given.port)
     run_server(
         files,
@@ -130,11 +131,13 @@ def token_in(path: Path) -> str:
     return token
 
 
-def examples_in(path: Path) -> dict[str, list[str]]:
+def examples_in(path: Path, models: Set[str]) -> dict[str, list[str]]:
     """Return the texts in a file by the names of models; those under "" are for all others."""
     examples: dict[str, list[str]] = {}
-    for line in text_of(path).splitlines():
+    for number, line in enumerate(text_of(path).splitlines(), 1):
         name, tab, text = line.partition("\t")
+        if tab and name not in models:
+            raise InputError(f"{path}:{number}: no model '{name}' is served; there are: {', '.join(sorted(models))}")
         if line.strip():
             examples.setdefault(name if tab else "", []).append((text if tab else line).strip())
     return examples
