@@ -7,7 +7,7 @@ only the new number of each of its own numbers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from swvp.features.encoder import Columns, TemplateEncoder
 from swvp.features.lexicons import FREQUENT, SHARE, Lexicon
-from swvp.types import Ints
+from swvp.types import Int32s, Ints
 
-__all__ = ["BlockKeys", "TagCounts", "chosen_tags", "count_tags", "merge_keys", "merge_vocabularies", "rekeyed"]
+__all__ = ["BlockKeys", "MergedTags", "TagCounts", "count_tags", "merge_keys", "merge_vocabularies", "rekeyed"]
 
 DROPPED = -1
 
@@ -41,26 +41,43 @@ def count_tags(columns: Columns, column: str, names: Sequence[str], labels: NDAr
     return TagCounts(list(number), [str(name) for name in names], both, counts)
 
 
-def chosen_tags(blocks: Sequence[TagCounts]) -> Lexicon:
-    """The frequent labels of each frequent word of all blocks; see `swvp.features.lexicons.learn_tags`."""
-    words: dict[str, int] = {}
-    labels: dict[str, int] = {}
-    pairs, counts = [], []
-    for block in blocks:
-        word = np.array([words.setdefault(string, len(words)) for string in block.words], np.int64)
-        label = np.array([labels.setdefault(string, len(labels)) for string in block.labels], np.int64)
-        pairs.append((word[block.pairs[:, 0]] << 32) | label[block.pairs[:, 1]])
-        counts.append(block.counts)
-    distinct, which = np.unique(np.concatenate(pairs), return_inverse=True)
-    each = np.bincount(which.reshape(-1), np.concatenate(counts)).astype(np.int64)
-    word, label = distinct >> 32, distinct & (2**32 - 1)
-    totals = np.bincount(word, each, minlength=len(words))
-    frequent = (totals[word] >= FREQUENT) & (each >= SHARE * totals[word])
-    names, strings = list(labels), list(words)
-    tags_of: dict[int, list[tuple[int, str]]] = {}
-    for w, t, count in zip(word[frequent].tolist(), label[frequent].tolist(), each[frequent].tolist(), strict=True):
-        tags_of.setdefault(w, []).append((-count, names[t]))
-    return {strings[w]: "|".join(name for _, name in sorted(found)) for w, found in tags_of.items()}
+class MergedTags:
+    """The counts of all blocks that were added: as many pairs of a word and a label as there are different ones."""
+
+    def __init__(self) -> None:
+        self.words: dict[str, int] = {}
+        self.labels: dict[str, int] = {}
+        self.pairs, self.counts = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        self.waiting: list[tuple[Ints, Ints]] = []
+        self.size = 0
+
+    def add(self, block: TagCounts) -> None:
+        """Add the counts of a block."""
+        word = np.array([self.words.setdefault(string, len(self.words)) for string in block.words], np.int64)
+        label = np.array([self.labels.setdefault(string, len(self.labels)) for string in block.labels], np.int64)
+        self.waiting.append(((word[block.pairs[:, 0]] << 32) | label[block.pairs[:, 1]], block.counts))
+        self.size += len(block.counts)
+        if self.size > len(self.pairs):  # so each pair is sorted a few times at the most
+            self._merge()
+
+    def _merge(self) -> None:
+        pairs = np.concatenate([self.pairs, *(pairs for pairs, _ in self.waiting)])
+        counts = np.concatenate([self.counts, *(counts for _, counts in self.waiting)])
+        self.pairs, which = np.unique(pairs, return_inverse=True)
+        self.counts = np.bincount(which.reshape(-1), counts, len(self.pairs)).astype(np.int64)
+        self.waiting, self.size = [], 0
+
+    def chosen(self) -> Lexicon:
+        """The frequent labels of each frequent word; see `swvp.features.lexicons.learn_tags`."""
+        self._merge()
+        each, word, label = self.counts, self.pairs >> 32, self.pairs & (2**32 - 1)
+        totals = np.bincount(word, each, minlength=len(self.words))
+        frequent = (totals[word] >= FREQUENT) & (each >= SHARE * totals[word])
+        names, strings = list(self.labels), list(self.words)
+        tags_of: dict[int, list[tuple[int, str]]] = {}
+        for w, t, count in zip(word[frequent].tolist(), label[frequent].tolist(), each[frequent].tolist(), strict=True):
+            tags_of.setdefault(w, []).append((-count, names[t]))
+        return {strings[w]: "|".join(name for _, name in sorted(found)) for w, found in tags_of.items()}
 
 
 # ---------------------------------------------------------------- strings and attributes
@@ -77,24 +94,30 @@ class BlockKeys(NamedTuple):
     counts: Ints
 
 
-def merge_vocabularies(blocks: Sequence[BlockKeys]) -> tuple[list[list[str]], list[list[Ints]]]:
-    """The strings of each slot of all blocks, and for each block and slot the new number of each of its strings."""
-    slots: list[dict[str, int]] = [{} for _ in blocks[0].vocabularies]
-    renumbered = [
-        [
-            np.array([slot.setdefault(string, len(slot)) for string in strings], np.int64)
-            for slot, strings in zip(slots, block.vocabularies, strict=True)
-        ]
-        for block in blocks
-    ]
-    return [list(slot) for slot in slots], renumbered
+def merge_vocabularies(blocks: Iterable[BlockKeys]) -> tuple[list[list[str]], list[list[Int32s]], list[BlockKeys]]:
+    """The strings of each slot of all blocks, and for each block and slot the new number of each of its strings.
+
+    The blocks are returned without their strings: these would take a tenth of the memory of the corpus.
+    """
+    slots: list[dict[str, int]] = []
+    renumbered, without_strings = [], []
+    for block in blocks:
+        slots = slots or [{} for _ in block.vocabularies]
+        renumbered.append(
+            [
+                np.array([slot.setdefault(string, len(slot)) for string in strings], np.int32)
+                for slot, strings in zip(slots, block.vocabularies, strict=True)
+            ]
+        )
+        without_strings.append(block._replace(vocabularies=[]))
+    return [list(slot) for slot in slots], renumbered, without_strings
 
 
-def rekeyed(encoder: TemplateEncoder, block: BlockKeys, new_numbers: Sequence[Ints], new_radix: Ints) -> Ints:
+def rekeyed(encoder: TemplateEncoder, block: BlockKeys, new_numbers: Sequence[Int32s], new_radix: Ints) -> Ints:
     """The keys of a block under the numbers of all strings; `encoder` has the templates."""
     templates = len(encoder.templates)
     keys = np.empty(len(block.keys), np.int64)
-    sizes = np.array([len(strings) for strings in block.vocabularies], np.int64)
+    sizes = np.array([len(numbers) for numbers in new_numbers], np.int64)
     old_radix = sizes + 2 * encoder.reach
     of_template = block.keys % templates
     for template in range(templates):

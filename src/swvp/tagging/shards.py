@@ -26,7 +26,7 @@ from swvp.tagging.dictionary import DROPPED, BlockKeys, TagCounts, count_tags
 from swvp.tagging.files import Layout, check_not_prose, layout_of, read_corpus
 from swvp.training.parts import JoinedTables, Part, Reading, joined_columns, joined_offsets
 from swvp.training.shard_store import Arrays, ShardStore
-from swvp.types import Floats, Ids, Ints
+from swvp.types import Floats, Ids, Int32s, Ints
 
 __all__ = ["BlockCounts", "Building", "ChainLearner", "TaggerReading", "build_block", "count_block", "number_block"]
 
@@ -160,7 +160,7 @@ class Building(NamedTuple):
     key: str
     digest: str
     numbers: Ints
-    strings: list[Ints]
+    strings: list[Int32s]
     radix: Ints
     worker: str | None
 

@@ -17,7 +17,7 @@ from swvp.learning.perceptron import generator
 from swvp.structures.chain.attributes import NO_COSTS
 from swvp.tagging.corpus import Corpus, extended_labels
 from swvp.tagging.decoder import barrier, costs_of, decoder_of
-from swvp.tagging.dictionary import chosen_tags, merge_keys, merge_vocabularies, rekeyed
+from swvp.tagging.dictionary import MergedTags, merge_keys, merge_vocabularies, rekeyed
 from swvp.tagging.files import read_corpus
 from swvp.tagging.shards import (
     BlockCounts,
@@ -130,11 +130,15 @@ class Preparation:
             )
         tags = templates.encoder().learns_tags
         count = functools.partial(count_block, reading, tags)
-        self.blocks: list[BlockCounts] = [counts for _, counts in workers.map(count, parts, name=part_name)]
+        self.blocks: list[BlockCounts] = []
+        merged = {column: MergedTags() for column in tags}
+        for _, block in workers.map(count, parts, name=part_name):
+            for column, tags_of_words in merged.items():
+                tags_of_words.add(block.tags[column])
+            self.blocks.append(block._replace(tags={}))
         self.digests = [block.digest for block in self.blocks]
         self.tokens = sum(block.tokens for block in self.blocks)
-        lexicons = {column: chosen_tags([block.tags[column] for block in self.blocks]) for column in tags}
-        self.blocks = [block._replace(tags={}) for block in self.blocks]
+        lexicons = {column: tags_of_words.chosen() for column, tags_of_words in merged.items()}
         self.templates = Templates(templates.templates, templates.hashed, lexicons)
         labels = dict.fromkeys(label for block in self.blocks for label in block.labels)
         tagger.classes_ = extended_labels([], list(labels))
@@ -146,8 +150,8 @@ class Preparation:
         """Number the attributes of all blocks; give the tagger its encoder."""
         tagger = self.tagger
         task = functools.partial(number_block, self.reading, self.templates, tagger.minimum_count)
-        numbered = [keys for _, keys in self.workers.map(task, self.parts, name=part_name)]
-        vocabularies, self.strings = merge_vocabularies(numbered)
+        results = self.workers.map(task, self.parts, name=part_name)
+        vocabularies, self.strings, numbered = merge_vocabularies(keys for _, keys in results)
         encoder = self.templates.encoder()
         encoder.restore(vocabularies, np.zeros(0, np.int64), self.templates.lexicons)
         self.radix = encoder.radix
