@@ -1,6 +1,8 @@
 """Training on shards: the bytes of plain training with one shard, the same bytes in any order, and after kills."""
 
 import errno
+import gc
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from swvp.errors import InputError
 from swvp.parsing.parser import Parser
 from swvp.parsing.train_shards import train_parser_on_shards
 from swvp.structures.exact import averaged
+from swvp.tagging.dictionary import BlockKeys, merge_vocabularies
 from swvp.tagging.files import read_labelled
 from swvp.tagging.tagger import Tagger
 from swvp.tagging.train import TaggerFiles
@@ -313,3 +316,23 @@ def test_a_parser_on_shards_from_python(corpora):
     assert [training.kind for training in trainings] == ["parser", "labels"]
     assert trainings[0].history[0].examples == 42
     assert {len(shard.keys) for training in trainings for shard in training.shards} == {1}
+
+
+def test_the_strings_of_a_block_are_not_kept_after_they_are_merged():
+    class Strings(list):
+        """A list that can be referred to weakly."""
+
+    alive = []
+
+    def blocks():
+        for number in range(4):
+            strings = Strings([f"w{number}", "a"])
+            alive.append(weakref.ref(strings))
+            yield BlockKeys([strings], np.zeros(0, np.int64), np.zeros(0, np.int64))
+            del strings
+            gc.collect()
+            assert sum(reference() is not None for reference in alive) <= 1
+
+    vocabularies, numbers, _ = merge_vocabularies(blocks())
+    assert vocabularies == [["w0", "a", "w1", "w2", "w3"]]
+    assert [own.tolist() for (own,) in numbers] == [[0, 1], [2, 1], [3, 1], [4, 1]]
