@@ -8,14 +8,18 @@ A *chunk* is what lies between two blanks. A character has five columns:
     after    the rest of the chunk, the first LONGEST characters of it
     next     the beginning of the next chunk: the class of its first character, and the chunk in lower case if short
 
+Where known words of a script without blanks are given, it has those of `swvp.text.known_words` too, before the last.
 All columns of a chunk but the last depend only on the chunk, so they are computed once for each distinct one.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +27,7 @@ from numpy.typing import NDArray
 from swvp.features.encoder import Columns
 from swvp.features.presets import neighbours, window
 from swvp.tagging.corpus import Corpus, Labels
+from swvp.text.known_words import WORD_COLUMNS, WORD_TEMPLATES, lengths_of_words
 from swvp.text.treebank_text import Paragraph
 from swvp.types import Ints
 
@@ -35,7 +40,9 @@ __all__ = [
     "TOKEN",
     "CharacterReader",
     "chunk_spans",
+    "columns_for",
     "not_blank",
+    "templates_for",
     "training_corpus",
 ]
 
@@ -66,7 +73,21 @@ TEMPLATES = [
 ]
 """The features of a character, chosen on dev sets of five languages."""
 
+
+def columns_for(words: AbstractSet[str]) -> tuple[str, ...]:
+    """Return the columns of a character, given the known words."""
+    return (*COLUMNS[:-1], *WORD_COLUMNS, COLUMNS[-1]) if words else COLUMNS
+
+
+def templates_for(words: AbstractSet[str]) -> list[str]:
+    """Return the features of a character, given the known words."""
+    return [*TEMPLATES, *WORD_TEMPLATES] if words else TEMPLATES
+
+
 Ids = NDArray[np.int32]
+
+NOTHING: AbstractSet[str] = frozenset()
+NO_WORDS: Mapping[str, int] = {}
 
 
 def chunk_spans(text: str) -> list[tuple[int, int]]:
@@ -86,56 +107,68 @@ def not_blank(text: str) -> Ints:
 class CharacterReader:
     """Turns texts into columns; remembers the columns of chunks, up to MOST_REMEMBERED.
 
-    The numbers of strings grow with the texts, so a reader makes one corpus at a time.
+    The numbers of strings grow with the texts, so a reader makes one corpus at a time. `words` are the known words of a
+    script without blanks.
     """
 
     MOST_REMEMBERED = 200_000
 
-    def __init__(self) -> None:
+    def __init__(self, words: AbstractSet[str] = NOTHING) -> None:
+        self.words, self.columns = words, columns_for(words)
         self._forget()
 
     def _forget(self) -> None:
-        self.numbers: list[dict[str, int]] = [{} for _ in COLUMNS]
+        self.numbers: list[dict[str, int]] = [{} for _ in self.columns]
         self.chunks: dict[tuple[str, bool], Ids] = {}
 
-    def corpus(self, texts: Sequence[str], labels: Labels | None = None) -> Corpus:
-        """Return the corpus whose sentences are these texts and whose tokens are their characters without blanks."""
+    def corpus(
+        self, texts: Sequence[str], labels: Labels | None = None, hidden: Sequence[AbstractSet[str]] = ()
+    ) -> Corpus:
+        """Return the corpus whose sentences are these texts and whose tokens are their characters without blanks.
+
+        In training, each text may have words that are `hidden`: they count as unknown.
+        """
         if len(self.chunks) > self.MOST_REMEMBERED:
             self._forget()
-        arrays, offsets = [np.empty((len(COLUMNS), 0), np.int32)], [0]
-        for text in texts:
+        arrays, offsets = [np.empty((len(self.columns), 0), np.int32)], [0]
+        for number, text in enumerate(texts):
+            unknown = hidden[number] if hidden else NOTHING
             spans = chunk_spans(text)
             parts = [text[begin:end] for begin, end in spans]
             blank = [end < len(text) and text[end].isspace() for _, end in spans]
             following = self._following(parts)
             lengths = np.array([len(part) for part in parts], np.int64)
-            arrays += [self._columns(part, gap) for part, gap in zip(parts, blank, strict=True)]
+            arrays += [self._columns(part, gap, unknown) for part, gap in zip(parts, blank, strict=True)]
             if parts:
                 arrays[-len(parts) :] = [np.concatenate(arrays[-len(parts) :], axis=1)]
                 arrays[-1][-1] = np.repeat(following, lengths)
             offsets.append(offsets[-1] + int(lengths.sum()))
         ids = np.concatenate(arrays, axis=1)
         strings = [compact(list(numbers), row) for numbers, row in zip(self.numbers, ids, strict=True)]
-        columns = Columns(COLUMNS, strings, ids, np.array(offsets, np.int64))
+        columns = Columns(self.columns, strings, ids, np.array(offsets, np.int64))
         return Corpus("columns", columns, [], columns.offsets, labels)
 
-    def _columns(self, chunk: str, blank_after: bool) -> Ids:
+    def _columns(self, chunk: str, blank_after: bool, hidden: AbstractSet[str]) -> Ids:
         """Return the columns of a chunk; the last one is filled in by the caller."""
         known = self.chunks.get((chunk, blank_after))
-        if known is not None:
+        if known is not None and not hidden:
             return known
         last = len(chunk) - 1
         gaps = ["" if k < last or not blank_after else " " for k in range(len(chunk))]
-        strings = (
+        strings = [
             [character + gap for character, gap in zip(chunk, gaps, strict=True)],
             [character_class(character) + gap for character, gap in zip(chunk, gaps, strict=True)],
             [chunk[max(0, k + 1 - LONGEST) : k + 1] for k in range(len(chunk))],
             [chunk[k + 1 : k + 1 + LONGEST] for k in range(len(chunk))],
-        )
-        ids = np.zeros((len(COLUMNS), len(chunk)), np.int32)
+        ]
+        if self.words:
+            lengths = lengths_of_words(chunk, self.words, hidden)
+            strings += [[str(length or "") for length in column] for column in lengths]
+        ids = np.zeros((len(self.columns), len(chunk)), np.int32)
         for row, values, numbers in zip(ids, strings, self.numbers, strict=False):
             row[:] = [numbers.setdefault(value, len(numbers)) for value in values]
-        self.chunks[chunk, blank_after] = ids
+        if not hidden:
+            self.chunks[chunk, blank_after] = ids
         return ids
 
     def _following(self, chunks: Sequence[str]) -> Ids:
@@ -181,13 +214,13 @@ LEAST_PIECE = 150
 Spans = Sequence[tuple[int, int]]
 
 
-def training_corpus(texts: Iterable[Paragraph]) -> Corpus:
+def training_corpus(texts: Iterable[Paragraph], words: Mapping[str, int] = NO_WORDS) -> Corpus:
     """Return the characters of paragraphs with their labels, in pieces of some sentences.
 
     A piece has at least two sentences and LEAST_PIECE characters, and begins with the last sentence of the one before:
-    so the end of each sentence is also seen with what follows it.
+    so the end of each sentence is also seen with what follows it. `words` are how often each known word occurs.
     """
-    pieces, labels = [], []
+    pieces, labels, hidden = [], [], []
     for text, sentences in texts:
         codes = np.zeros(len(text), np.int32)
         for spans in sentences:
@@ -196,7 +229,16 @@ def training_corpus(texts: Iterable[Paragraph]) -> Corpus:
         for begin, end in pieces_of(sentences):
             pieces.append(text[begin:end])
             labels.append(codes[begin:end][not_blank(text[begin:end])])
-    return CharacterReader().corpus(pieces, Labels(LABELS, np.concatenate(labels)))
+            if words:
+                hidden.append(only_here(text, codes, begin, end, words))
+    return CharacterReader(words.keys()).corpus(pieces, Labels(LABELS, np.concatenate(labels)), hidden)
+
+
+def only_here(text: str, codes: Ids, begin: int, end: int, words: Mapping[str, int]) -> set[str]:
+    """Return the known words that occur nowhere but in one piece of a text, given the labels of its characters."""
+    stops = [begin, *(np.flatnonzero(codes[begin:end]) + begin + 1).tolist()]
+    own = Counter(text[a:b].strip() for a, b in itertools.pairwise(stops))
+    return {word for word, count in own.items() if count >= words.get(word, count + 1)}
 
 
 def pieces_of(sentences: Sequence[Spans]) -> Iterator[tuple[int, int]]:

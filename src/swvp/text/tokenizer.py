@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -25,16 +26,18 @@ from swvp.tagging import persistence as taggers
 from swvp.tagging.tagger import Tagger
 from swvp.text.boundaries import KINDS, Boundaries, boundaries_of, join_pieces, kinds_of
 from swvp.text.characters import (
-    COLUMNS,
     INSIDE,
     LABELS,
+    NOTHING,
     SENTENCE,
-    TEMPLATES,
     TOKEN,
     CharacterReader,
+    columns_for,
     not_blank,
+    templates_for,
     training_corpus,
 )
+from swvp.text.known_words import count_words
 from swvp.text.sentence import Segmentation
 from swvp.text.stages import Watch, ignore
 from swvp.text.treebank_text import paragraphs_of
@@ -72,6 +75,8 @@ class Tokenizer:
         The number of passes over the training text.
     random_state : int
         The seed for the order of training examples.
+    words : set of str, optional
+        The known words of a script without blanks.
 
     Examples
     --------
@@ -82,11 +87,11 @@ class Tokenizer:
     [['Go', '!'], ['Go', '!']]
     """
 
-    def __init__(self, *, epochs: int = EPOCHS, random_state: int = 0):
-        self.epochs, self.random_state = epochs, random_state
+    def __init__(self, *, epochs: int = EPOCHS, random_state: int = 0, words: AbstractSet[str] = NOTHING):
+        self.epochs, self.random_state, self.words = epochs, random_state, words
         self.tagger = Tagger(
-            features=TEMPLATES,
-            columns=COLUMNS,
+            features=templates_for(words),
+            columns=columns_for(words),
             constraint=None,
             epochs=epochs,
             minimum_count=MINIMUM_COUNT,
@@ -94,7 +99,7 @@ class Tokenizer:
         )
         self.whole: tuple[str, ...] = KINDS
         self.boundaries = Boundaries()
-        self._reader = CharacterReader()
+        self._reader = CharacterReader(words)
 
     # ---------------------------------------------------------------- learning
 
@@ -125,8 +130,9 @@ class Tokenizer:
         -------
         Tokenizer
         """
-        tokenizer = cls(epochs=epochs, random_state=random_state)
-        training = tokenizer.tagger.start(training_corpus(paragraphs_of(table)))
+        words = count_words(paragraphs_of(table))
+        tokenizer = cls(epochs=epochs, random_state=random_state, words=frozenset(words))
+        training = tokenizer.tagger.start(training_corpus(paragraphs_of(table), words))
         tokenizer.whole = kinds_of(paragraphs_of(table))
         tokenizer.boundaries = boundaries_of(paragraphs_of(table))
         training.run(epochs, watch=lambda progress: watch(progress.epoch.epoch, epochs))
@@ -250,7 +256,10 @@ class Tokenizer:
     def contents(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the description and the arrays, for a model file."""
         _, meta, arrays = taggers.contents_of(self.tagger)
-        return {**meta, "whole": list(self.whole), "boundaries": self.boundaries.to_json()}, arrays
+        own = {"whole": list(self.whole), "boundaries": self.boundaries.to_json()}
+        if self.words:
+            own["words"] = sorted(self.words)
+        return {**meta, **own}, arrays
 
     @staticmethod
     def array_names(meta: dict[str, Any]) -> set[str]:
@@ -263,11 +272,12 @@ class Tokenizer:
         whole = strings(meta.get("whole", []))
         require(set(whole) <= set(KINDS), "kinds of tokens")
         boundaries = Boundaries.from_json(meta.get("boundaries"))
-        described = {name: value for name, value in meta.items() if name not in ("whole", "boundaries")}
+        words = frozenset(strings(meta.get("words", [])))
+        described = {name: value for name, value in meta.items() if name not in ("whole", "boundaries", "words")}
         tagger = taggers.rebuild(Contents(taggers.KIND, described, dict(arrays)), memory, Tagger)
-        require(tagger.kind_ == "columns" and tuple(tagger.columns_) == COLUMNS, "columns")
+        require(tagger.kind_ == "columns" and tuple(tagger.columns_) == columns_for(words), "columns")
         require(set(tagger.classes_) <= set(LABELS), "labels")
-        tokenizer = cls(epochs=tagger.epochs, random_state=tagger.random_state)
+        tokenizer = cls(epochs=tagger.epochs, random_state=tagger.random_state, words=words)
         tokenizer.tagger, tokenizer.whole, tokenizer.boundaries = tagger, tuple(whole), boundaries
         return tokenizer
 
