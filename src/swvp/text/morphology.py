@@ -31,6 +31,7 @@ from swvp.structures.chain.candidates import (
 )
 from swvp.structures.operations import averaged_weights
 from swvp.text.analyses import Analyses, Analysis, learn_analyses
+from swvp.text.governors import GOVERNOR_COLUMNS, GOVERNOR_TEMPLATES, governor_columns, has_cases
 from swvp.text.stages import Watch, ignore
 from swvp.types import Floats, Int32s, Ints
 
@@ -43,7 +44,7 @@ EPOCHS = 8
 PLACES = 2**22
 LEAST_WEIGHT = 0.05
 """Smaller weights are not stored: on dev sets that loses nothing, and files are a fifth smaller."""
-NAMES = ("word",)
+NAMES = ("word", *GOVERNOR_COLUMNS)
 
 
 class Morphology(NamedTuple):
@@ -113,12 +114,12 @@ class MorphologicalTagger:
             raise InputError(f"{treebank.name}: no tags to learn from: UPOS, XPOS and FEATS are _")
         forms, gold = strings_of(treebank.words), analyses_of(treebank)
         analyses = learn_analyses(forms, gold)
-        encoder = TemplateEncoder(parse_templates(PRESETS["pos"], NAMES), None)
-        columns = columns_of(treebank.words, treebank.offsets)
+        encoder = TemplateEncoder(parse_templates(templates_for(gold), NAMES), None)
         number = {analysis: k for k, analysis in enumerate(analyses.known)}
         ids = np.array([number[analysis] for analysis in gold], np.int32)
-        attributes, starts = encoder.fit(columns, 1, ["|".join(analysis) for analysis in analyses.known], ids)
         tagger = cls(analyses, encoder, np.zeros(0), places)
+        columns = tagger._columns(treebank.words, treebank.offsets, likely_in_training(analyses, forms, treebank.words))
+        attributes, starts = encoder.fit(columns, 1, ["|".join(analysis) for analysis in analyses.known], ids)
         problem = tagger._problem(attributes, starts, treebank.offsets, *training_candidates(analyses, forms, gold))
         model = new_candidate_model(problem)
         update_rule = as_rule(rule, C=LEARNING_RATE) if rule == RULE else as_rule(rule)
@@ -153,21 +154,27 @@ class MorphologicalTagger:
         -------
         Morphology
         """
-        attributes, starts = self.encoder.encode(columns_of(words, offsets))
         of_form = [np.array(self.analyses.candidates(form), np.int32) for form in words.strings]
+        attributes, starts = self.encoder.encode(self._columns(words, offsets, [int(each[0]) for each in of_form]))
         candidates, candidate_starts = gathered(of_form, words.ids)
         problem = self._problem(attributes, starts, offsets, candidates, candidate_starts, np.zeros(0, np.int32))
         model = new_candidate_model(problem, self.weights)
         chosen = np.zeros(len(words.ids), np.int64)
         predict_candidates(problem, model, GAP, chosen)
         labels = candidates[candidate_starts[:-1] + chosen]
-        return Morphology(*(self._column(labels, part) for part in range(3)))
+        return Morphology(*(self._tags(labels, part) for part in range(3)))
 
-    def _column(self, labels: Int32s, part: int) -> Column:
+    def _tags(self, labels: Int32s, part: int) -> Column:
         """Return one part of the analyses of words: only the strings that occur, because later stages look at each."""
         strings, ids = self._parts[part]
         used, numbers = np.unique(ids[labels], return_inverse=True)
         return Column([strings[k] for k in used.tolist()], numbers.reshape(-1).astype(np.int32))
+
+    def _columns(self, words: Column, offsets: Ints, likely: list[int]) -> Columns:
+        """Return the words as the columns that templates use; `likely` is the most likely analysis of each string."""
+        if all(slot.column == "word" for slot in self.encoder.slots):
+            return Columns(("word",), [words.strings], words.ids[np.newaxis], offsets)
+        return governor_columns(words, offsets, [self.analyses.known[number][0] for number in likely])
 
     def _problem(
         self, attributes: Any, starts: Ints, offsets: Ints, candidates: Int32s, candidate_starts: Ints, gold: Int32s
@@ -249,9 +256,15 @@ def analyses_of(treebank: Treebank) -> list[Analysis]:
     return list(zip(*map(strings_of, (treebank.upos, treebank.xpos, treebank.feats)), strict=True))
 
 
-def columns_of(words: Column, offsets: Ints) -> Columns:
-    """Return the words as the columns that templates use."""
-    return Columns(NAMES, [words.strings], words.ids[np.newaxis], offsets)
+def templates_for(gold: list[Analysis]) -> list[str]:
+    """Return the features of words for a treebank with these analyses."""
+    return [*PRESETS["pos"], *GOVERNOR_TEMPLATES] if has_cases(gold) else PRESETS["pos"]
+
+
+def likely_in_training(analyses: Analyses, forms: list[str], words: Column) -> list[int]:
+    """Return the most likely analysis of each string; forms that occur once are taken as unknown."""
+    counts = Counter(forms)
+    return [analyses.candidates(form, seen_once=counts[form] == 1)[0] for form in words.strings]
 
 
 def label_keys(known: list[Analysis]) -> tuple[Int32s, Ints, Int32s]:
