@@ -98,9 +98,13 @@ def run_swvp(folder: Path, part: str, order: int, scratch: Path) -> dict[str, fl
 # ---------------------------------------------------------------- UDPipe 1
 
 
-def train_udpipe(train: str, dev: str, model: str) -> None:
-    """Train UDPipe 1 with its defaults and write the model."""
-    from ufal.udpipe import InputFormat, Sentence, Sentences, Trainer
+METHOD = "morphodita_parsito"
+"""The only kind of model that UDPipe 1 can train."""
+
+
+def train_udpipe(train: str, dev: str, model: str, options: tuple[str, str, str] = ("", "", "")) -> None:
+    """Train UDPipe 1 and write the model; the options of its tokenizer, tagger and parser are its defaults."""
+    from ufal.udpipe import InputFormat, ProcessingError, Sentence, Sentences, Trainer
 
     def read(path: str):
         sentences, sentence = Sentences(), Sentence()
@@ -111,7 +115,10 @@ def train_udpipe(train: str, dev: str, model: str) -> None:
             sentence = Sentence()
         return sentences
 
-    content = Trainer.train(Trainer.DEFAULT, read(train), read(dev), "", "", "")
+    error = ProcessingError()
+    content = Trainer.train(METHOD, read(train), read(dev), *options, error)
+    if error.occurred():
+        sys.exit(f"UDPipe: {error.message}")
     Path(model).write_bytes(content)
 
 
@@ -130,7 +137,8 @@ def run_udpipe(folder: Path, part: str, minutes: float, scratch: Path) -> dict[s
         print(f"{folder.name}: UDPipe was not trained in {minutes:g} minutes", file=sys.stderr)
         return None
     train = cpu_of_children() - began
-    pipeline = Pipeline(Model.load(str(model)), "tokenize", Pipeline.DEFAULT, Pipeline.DEFAULT, "conllu")
+    loaded = Model.load(str(model))  # a name keeps it alive: the pipeline only points to it
+    pipeline = Pipeline(loaded, "tokenize", Pipeline.DEFAULT, Pipeline.DEFAULT, "conllu")
     return measured(only_file(folder, part), pipeline.process, train, model)
 
 
