@@ -227,7 +227,9 @@ def load_model(path: Path) -> Tagger | Parser:
     """Load a model of either kind."""
     kind = kind_of(path)
     if kind == taggers.KIND:
-        return Tagger.load(path)
+        tagger = Tagger.load(path)
+        tagger.forget_unused_attributes()
+        return tagger
     from swvp.parsing import persistence as parsers
     from swvp.parsing.parser import Parser
 

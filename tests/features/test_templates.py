@@ -271,3 +271,15 @@ def test_a_preset_of_your_own_is_one_registration(monkeypatch):
 @pytest.mark.parametrize("numbers", [[], [3], [3, 1, 2], [3, 1, 3], [0, 0], [2**62, -1, 2**62]])
 def test_repeated_numbers_are_noticed(numbers):
     assert has_repeated(np.array(numbers, np.int64)) == (len(set(numbers)) < len(numbers))
+
+
+def test_a_corpus_that_is_numbered_in_parts_gets_the_same_attributes(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = [[f"w{word}" for word in rng.integers(0, 9, length)] for length in rng.integers(0, 6, 40)]
+    whole = TemplateEncoder(parse_templates(["word[0]", "word[-1] & word[0]"], ["word"]))
+    in_parts = TemplateEncoder(whole.templates)
+    expected = whole.fit(as_columns(X, ["word"]))
+    monkeypatch.setattr("swvp.features.encoder.PART", 7)
+    for one, other in zip(in_parts.fit(as_columns(X, ["word"])), expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(in_parts.keys, whole.keys)

@@ -1,5 +1,6 @@
 """SequenceTagger as scikit-learn and its users take it."""
 
+import copy
 import dataclasses
 import json
 import pickle
@@ -256,3 +257,21 @@ def test_a_model_whose_parts_do_not_fit_is_refused_or_works(data, tmp_path, seed
     except InputError:
         return
     assert [len(labels) for labels in predicted] == [len(sentence) for sentence in data[0]]
+
+
+def test_a_tagger_that_forgets_unused_attributes_predicts_and_explains_the_same(data):
+    fitted = tagger(epochs=1).fit(*data)
+    smaller = copy.deepcopy(fitted)
+    smaller.forget_unused_attributes()
+    assert 0 < smaller.n_attributes_ < fitted.n_attributes_
+    assert len(smaller.coef_) == smaller.n_attributes_
+    assert smaller.predict(data[0]).tolist() == fitted.predict(data[0]).tolist()
+    assert smaller.explain(data[0][0]).rows == fitted.explain(data[0][0]).rows
+    assert smaller.top_features().rows == fitted.top_features().rows
+
+
+def test_weights_are_an_array_that_can_be_changed(data):
+    fitted = tagger(epochs=2).fit(*data)
+    before = fitted.predict(data[0]).tolist()
+    fitted.coef_ *= -1.0
+    assert fitted.predict(data[0]).tolist() != before

@@ -9,7 +9,7 @@ many attributes instead, and keys are not stored. The kernels that make, number 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -28,6 +28,8 @@ __all__ = ["Columns", "TemplateEncoder", "build", "collect", "look_up", "number_
 
 UNKNOWN = -1
 FREE = -1
+PART = 2**17
+"""How many tokens are numbered at once: their strings have a number for each slot."""
 FEW_KEYS = 2**15 - 1
 """How many keys there is room for at first; a table has a power of 2 of places, and twice as many as keys."""
 
@@ -224,6 +226,15 @@ def number_pairs(pairs, values, starts, widths, keys, counts, count, table, ids,
     return count, size
 
 
+def parts_of(columns: Columns) -> Iterator[Columns]:
+    """Whole sentences, with all ids, of about PART tokens; `offsets` are those of the part."""
+    offsets, begin = columns.offsets, 0
+    while begin < len(offsets) - 1:
+        end = max(begin + 1, int(np.searchsorted(offsets, offsets[begin] + PART, side="right")) - 1)
+        yield columns._replace(offsets=offsets[begin : end + 1])
+        begin = end
+
+
 def has_repeated(numbers: Ints) -> bool:
     """Whether a number occurs twice; `np.unique`, which also makes a hash table, takes ten times as long."""
     ascending = np.sort(numbers)
@@ -307,14 +318,27 @@ class TemplateEncoder:
                 self.lexicons[column] = learn_tags(columns, column, names, labels)
         old_radix = self.radix
         self._remembered = {}
-        numbers = self.numbers(columns, grow=True)
+        of_strings = self._grow(columns)
         self._check_keys()
         if self.hashed is not None:
-            return self._look_up(numbers, columns)
-        known = rekey(self.keys, self.atoms, self.starts, old_radix, self.radix, self.reach)
+            return self._look_up(self._numbers_of(of_strings, columns), columns)
+        self.keys = rekey(self.keys, self.atoms, self.starts, old_radix, self.radix, self.reach)
         self._table = None
+        if minimum_count > 1:  # occurrences are counted in all sentences
+            return self._collect(of_strings, columns, minimum_count)
+        templates = len(self.templates)
+        attributes = np.empty(columns.ids.shape[1] * templates, np.uint32)
+        for part in parts_of(columns):
+            first, end = part.offsets[[0, -1]]
+            part = part._replace(ids=part.ids[:, first:end], offsets=part.offsets - first)
+            attributes[first * templates : end * templates], _ = self._collect(of_strings, part, 1)
+        return attributes, np.arange(columns.ids.shape[1] + 1) * templates
+
+    def _collect(self, of_strings: Sequence[Int32s], columns: Columns, minimum_count: int) -> tuple[Ids, Ints]:
+        """Add the attributes of sentences to the known ones; return those of each position."""
+        numbers = self._numbers_of(of_strings, columns)
         self.keys, attributes, starts = collect(
-            numbers, columns.offsets, self.atoms, self.starts, self.radix, self.reach, minimum_count, known
+            numbers, columns.offsets, self.atoms, self.starts, self.radix, self.reach, minimum_count, self.keys
         )
         return attributes, starts
 
@@ -343,6 +367,10 @@ class TemplateEncoder:
         self._check_keys()
         self._table, self._remembered = None, {}
 
+    def keep(self, used: NDArray[np.bool_]) -> None:
+        """Keep some of the attributes, which get new numbers in the same order."""
+        self.keys, self._table = self.keys[used], None
+
     def _check_keys(self) -> None:
         """Raise InputError if a template may have keys of more than 63 bits."""
         radix = self.radix
@@ -358,21 +386,31 @@ class TemplateEncoder:
 
     def numbers(self, columns: Columns, *, grow: bool) -> Int32s:
         """The number of each slot's string at each position, or UNKNOWN."""
+        if grow:
+            return self._numbers_of(self._grow(columns), columns)
         result = np.empty((len(self.slots), columns.ids.shape[1]), np.int32)
-        if not grow:
-            for column in dict.fromkeys(slot.column for slot in self.slots):
-                at = columns.names.index(column)
-                if column not in self._remembered:
-                    self._remembered[column] = StringRows(partial(self._known_numbers, column))
-                of_strings = self._remembered[column](columns.strings[at])
-                for of_string, number in zip(of_strings.T, self._slots_of(column), strict=True):
-                    np.take(of_string, columns.ids[at], out=result[number])
-            return result
-        for row, slot, vocabulary in zip(result, self.slots, self.vocabularies, strict=True):
-            at = columns.names.index(slot.column)
-            derived = self._values(slot, columns.strings[at])
-            of_string = [vocabulary.setdefault(string, len(vocabulary)) for string in derived]
-            np.take(np.array(of_string, np.int32), columns.ids[at], out=row)
+        for column in dict.fromkeys(slot.column for slot in self.slots):
+            at = columns.names.index(column)
+            if column not in self._remembered:
+                self._remembered[column] = StringRows(partial(self._known_numbers, column))
+            of_strings = self._remembered[column](columns.strings[at])
+            for of_string, number in zip(of_strings.T, self._slots_of(column), strict=True):
+                np.take(of_string, columns.ids[at], out=result[number])
+        return result
+
+    def _grow(self, columns: Columns) -> list[Int32s]:
+        """Add the strings of each slot to its vocabulary; return their numbers, slot by slot."""
+        of_strings = []
+        for slot, vocabulary in zip(self.slots, self.vocabularies, strict=True):
+            derived = self._values(slot, columns.strings[columns.names.index(slot.column)])
+            of_strings.append(np.array([vocabulary.setdefault(s, len(vocabulary)) for s in derived], np.int32))
+        return of_strings
+
+    def _numbers_of(self, of_strings: Sequence[Int32s], columns: Columns) -> Int32s:
+        """The number of each slot's string at each position, given those of the strings."""
+        result = np.empty((len(self.slots), columns.ids.shape[1]), np.int32)
+        for row, slot, of_string in zip(result, self.slots, of_strings, strict=True):
+            np.take(of_string, columns.ids[columns.names.index(slot.column)], out=row)
         return result
 
     def _slots_of(self, column: str) -> list[int]:

@@ -36,10 +36,12 @@ __all__ = [
     "fill",
     "filled",
     "from_rows",
+    "in_rows",
     "limit",
     "load_model",
     "memory_needed",
     "page_bytes",
+    "parts_of",
     "require",
     "save_model",
     "sparse",
@@ -76,16 +78,21 @@ class Memory:
     ) -> NDArray[Any]:
         """Return an array with these values at these places of its flat form, 0 elsewhere; count its memory."""
         size = math.prod(shape) * np.dtype(dtype).itemsize
-        needed = memory_needed(places, size, np.dtype(dtype).itemsize)
+        needed = self.count(shape, places, np.dtype(dtype).itemsize)
+        result = few_pages(size, dtype) if needed < size else np.zeros(math.prod(shape), dtype)
+        result[places] = values
+        return result.reshape(shape)
+
+    def count(self, shape: tuple[int, ...], places: NDArray[Any], itemsize: int) -> int:
+        """Count the memory of such an array and return it; InputError if it is more than is left."""
+        needed = memory_needed(places, math.prod(shape) * itemsize, itemsize)
         self.left -= needed
         if self.left < 0:
             raise InputError(
                 f"its weights would take much more memory than the size of the file: if you trust it, "
                 f"set {MOST_MEMORY} to what it may take, as {MOST_MEMORY}=16G"
             )
-        result = few_pages(size, dtype) if needed < size else np.zeros(math.prod(shape), dtype)
-        result[places] = values
-        return result.reshape(shape)
+        return needed
 
 
 def limit(size: int, described: int = 0) -> float:
@@ -282,10 +289,15 @@ def by_rows(weights: Any) -> Arrays:
             "weights": weights.data,
         }
     rows, columns = np.nonzero(weights)
+    return in_rows(len(weights), rows, columns, weights[rows, columns])
+
+
+def in_rows(attributes: int, rows: NDArray[Any], columns: NDArray[Any], values: Floats) -> Arrays:
+    """Return what `by_rows` returns, of weights by ascending attribute and label."""
     return {
-        "weights_per_attribute": np.bincount(rows, minlength=len(weights)).astype(np.uint32),
+        "weights_per_attribute": np.bincount(rows, minlength=attributes).astype(np.uint32),
         "weight_labels": columns.astype(np.uint32),
-        "weights": weights[rows, columns],
+        "weights": values,
     }
 
 

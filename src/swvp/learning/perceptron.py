@@ -67,9 +67,9 @@ from swvp.structures.operations import (
     length,
     longest,
     margins,
+    new_squares,
     norm,
     reach,
-    weights,
 )
 from swvp.structures.titles import title_of
 from swvp.types import Floats, Singles
@@ -247,7 +247,7 @@ def run_epochs(
 
 def new_state(rule: UpdateRule, model: Any) -> State:
     """The state of a training that has seen no example."""
-    return State(0, np.zeros(1), np.zeros(len(weights(model)) if rule.adapts else 0, np.float32))
+    return State(0, np.zeros(1), new_squares(model) if rule.adapts else NO_SQUARES.copy())
 
 
 def generator(random_state: Any) -> np.random.Generator:

@@ -33,7 +33,7 @@ from swvp.learning.python_rule import PythonRule
 from swvp.learning.rule import STEPS
 from swvp.learning.rule_kernels import CompiledRule
 from swvp.structures.exact import on_grid
-from swvp.structures.operations import add, change, counts_features, direction, importance, margins
+from swvp.structures.operations import add, change, change_at, counts_features, direction, importance, margins, place
 from swvp.types import Floats, Ints
 
 __all__ = ["adapt", "take_step", "update"]
@@ -163,12 +163,13 @@ def adapt(rule, model, size, features, values, scale, exact, clock):
         g = scale * sums[at]
         if g == 0:
             continue
-        total = rule.squares[keys[at]] + np.float32(g * g)
-        rule.squares[keys[at]] = total
+        where = place(model, keys[at])
+        total = rule.squares[where] + np.float32(g * g)
+        rule.squares[where] = total
         amount = rule.C * g / math.sqrt(1.0 + np.float64(total))
         amount = on_grid(amount, rule.grid) if exact else amount
         if amount != 0:
-            change(model, keys[at], amount, clock)
+            change_at(model, where, keys[at], amount, clock)
             changed = True
     return changed
 

@@ -7,6 +7,8 @@ knows nothing of tags or trees. Every structure implements `longest`, `find_mist
 
     direction               for the steps `mira` and `ada`
     change                  for the step `ada`
+    place, change_at,
+    new_squares             for models whose weights are not numbered as in `weights`
     expected_difference     for the rule `softmax`
     best_outputs, keep      for k-best MIRA
     heads                   for sub-structures of heads
@@ -31,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from swvp.compiled import implement, inlined_with_arrays, inner, kernel, operation
-from swvp.types import Floats, Ints
+from swvp.types import Floats, Ints, Singles
 
 
 @operation
@@ -172,6 +174,38 @@ def change(model: Any, feature: int, amount: float, clock: float) -> None:
 @kernel
 def no_change(model: Any, feature: int, amount: float, clock: float) -> None:
     """Do nothing, for kernels of structures without `change`."""
+
+
+@operation
+def place(model: Any, feature: int) -> int:
+    """Where the sum of squares of a feature is in the array of `new_squares`; finding it may move others."""
+
+
+@implement(place, object)
+@inner
+def place_by_number(model: Any, feature: int) -> int:
+    return feature
+
+
+@operation
+def change_at(model: Any, place: int, feature: int, amount: float, clock: float) -> None:
+    """Change a weight as `change` does, given its `place`."""
+
+
+@implement(change_at, object)
+@inner
+def change_by_number(model: Any, place: int, feature: int, amount: float, clock: float) -> None:
+    change(model, feature, amount, clock)
+
+
+@operation
+def new_squares(model: Any) -> Singles:
+    """An array of zeros for the sums of squares of the step `ada` (never called in kernels)."""
+
+
+@implement(new_squares, object)
+def squares_by_number(model: Any) -> Singles:
+    return np.zeros(len(weights(model)), np.float32)
 
 
 @operation

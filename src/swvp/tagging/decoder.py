@@ -21,8 +21,9 @@ from swvp.structures.chain import attributes as exact
 from swvp.structures.chain import search, sparse
 from swvp.structures.chain.attributes import NO_COSTS, AttributeChain, AttributeModel, take_over
 from swvp.structures.chain.beam import FIXES
+from swvp.structures.chain.growing import new_growing_model, predict_with_rows
 from swvp.structures.chain.likelihood import occurrences
-from swvp.structures.chain.rows import Rows, rows_of_positions
+from swvp.structures.chain.rows import Rows, WeightRows, rows_of_positions
 from swvp.structures.chain.sparse import candidates_of_positions, new_sparse_model
 from swvp.structures.chain.voting import chain_votes, changed_weights, most_changes, vote_all
 from swvp.structures.exact import GRID, averaged
@@ -209,13 +210,16 @@ def costs_of(margin: float, cost: Mapping[Any, float] | None, labels: Sequence[A
 # ---------------------------------------------------------------- search
 
 DECODERS = ("viterbi", "beam")
+ROW_STARTS, ROW_LABELS = "row_starts", "row_labels"
+"""Where the weights `w` are those of `WeightRows`, the names of its other arrays."""
 
 
 class Decoder(NamedTuple):
     """The search for labels; width 0 is exact search.
 
     With `rows`, weights are those of these pairs of attributes and labels, and `candidates` labels of each token are
-    looked at. Without, each pair has a weight, and all labels are looked at.
+    looked at. Without, each pair has a weight, and all labels are looked at. If it `grows`, a model for training has
+    weights only for pairs whose weight has changed.
     """
 
     barrier: Floats
@@ -224,6 +228,7 @@ class Decoder(NamedTuple):
     fix: str
     rows: Rows | None = None
     candidates: int = 0
+    grows: bool = False
 
     @property
     def plain(self) -> bool:
@@ -242,7 +247,8 @@ class Decoder(NamedTuple):
         if self.rows is not None:
             return sparse.new_sparse_model(self.rows, labels, longest, self.barrier)
         if self.plain:
-            return exact.new_model(attributes, labels, longest, self.barrier)
+            growing = new_growing_model(attributes, labels, longest, self.barrier) if self.grows else None
+            return exact.new_model(attributes, labels, longest, self.barrier) if growing is None else growing
         return search.new_search_model(attributes, labels, longest, self.barrier, self.order, self.width)
 
     def extended_model(self, old: Weights, labels: int, attributes: int, longest: int) -> Any:
@@ -254,6 +260,12 @@ class Decoder(NamedTuple):
 
     def predict(self, chain: AttributeChain, weights: Weights, out: Ids) -> None:
         """Write the best labels under these weights into `out`."""
+        if ROW_STARTS in weights:
+            longest = int(np.diff(chain.offsets).max(initial=0))
+            node, value = np.zeros((2, longest, len(self.barrier) - 1))
+            w = weights[ROW_STARTS], weights[ROW_LABELS], weights["w"]
+            predict_with_rows(chain, *w, weights["w_move"] + self.barrier, node, value, out)
+            return
         model = self.new_model(0, int(np.diff(chain.offsets).max(initial=0)))._replace(**weights)
         refresh(model)
         if self.rows is not None:
@@ -372,8 +384,10 @@ def rows_of(weights: Any) -> Rows:
     return Rows(weights.indptr.astype(np.int64), weights.indices.astype(np.uint32))
 
 
-def nonzero(weights: Any) -> tuple[Ints | Int32s, Ints | Int32s, Floats]:
+def nonzero(weights: Any) -> tuple[Ints | Int32s, Ints | Int32s | Ids, Floats]:
     """The attributes, the labels and the values of the weights that are not 0, by attribute, then by label."""
+    if isinstance(weights, WeightRows):
+        return weights.nonzero()
     if isinstance(weights, np.ndarray):
         places = np.flatnonzero(weights)
         attributes, labels = np.unravel_index(places, weights.shape)

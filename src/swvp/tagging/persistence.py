@@ -21,13 +21,14 @@ from swvp.io.model_files import (
     by_rows,
     checked_rows,
     from_rows,
+    in_rows,
     load_model,
     require,
     save_model,
     strings,
 )
 from swvp.io.table import CONLLU
-from swvp.structures.chain.rows import Rows
+from swvp.structures.chain.rows import Rows, WeightRows, weight_rows
 from swvp.tagging.corpus import KINDS
 from swvp.tagging.decoder import matrix
 from swvp.tagging.files import Layout
@@ -48,7 +49,7 @@ FORMAT = Format(KIND, 1, lambda meta: ARRAYS)
 def save_tagger(tagger: Any, path: Path) -> None:
     """Write a fitted tagger; zero weights take no space."""
     _, meta, arrays = contents_of(tagger)
-    save_model(path, FORMAT, meta, arrays, tagger.coef_)
+    save_model(path, FORMAT, meta, arrays, tagger.stored_weights())
 
 
 def contents_of(tagger: Any) -> Contents:
@@ -86,12 +87,18 @@ def contents_of(tagger: Any) -> Contents:
         keys = encoder.keys
     arrays = {
         "keys": keys,
-        **by_rows(tagger.coef_),
+        **weights_by_row(tagger),
         "transitions": tagger.transitions_,
         "triples": np.zeros((0, 0, 0)) if tagger.triples_ is None else tagger.triples_,
         "allowed": np.isfinite(tagger.barrier_).astype(np.uint8),
     }
     return Contents(KIND, meta, arrays)
+
+
+def weights_by_row(tagger: Any) -> Mapping[str, NDArray[Any]]:
+    """The arrays of the weights of attributes, without zeros."""
+    weights = tagger.stored_weights()
+    return in_rows(tagger.n_attributes_, *weights.nonzero()) if isinstance(weights, WeightRows) else by_rows(weights)
 
 
 def options_of(tagger: Any) -> dict[str, Any]:
@@ -135,6 +142,11 @@ def rebuild(contents: Contents, memory: Memory, make: Callable[..., Any]) -> Any
     weights: Any
     if tagger.candidates_:
         weights = matrix(*stored_rows(arrays, tagger.n_attributes_, len(labels)), len(labels))
+    elif decoder.plain:
+        rows, values = stored_rows(arrays, tagger.n_attributes_, len(labels))
+        shape, counts = (tagger.n_attributes_, len(labels)), np.diff(rows.starts)
+        memory.count(shape, np.repeat(np.arange(shape[0]) * shape[1], counts) + rows.labels, values.itemsize)
+        weights = weight_rows(counts, rows.labels, values, len(labels))
     else:
         weights = from_rows(arrays, tagger.n_attributes_, len(labels), memory)
     tagger.restore_weights(weights, temperature_in(meta))

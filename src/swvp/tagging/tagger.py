@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 from swvp.errors import InputError
 from swvp.features.encoder import TemplateEncoder
 from swvp.features.templates import PRESETS, parse_templates, with_clusters
+from swvp.io.model_files import Memory
 from swvp.learning.perceptron import generator
 from swvp.learning.voting import Hypotheses
 from swvp.structures.chain.attributes import NO_IMPORTANCE, AttributeChain
-from swvp.structures.chain.rows import Rows
+from swvp.structures.chain.growing import GrowingModel
+from swvp.structures.chain.rows import Rows, WeightRows
 from swvp.tagging.corpus import (
     Corpus,
     Development,
@@ -36,6 +38,7 @@ from swvp.tagging.corpus import (
 )
 from swvp.tagging.crf import LikelihoodTraining
 from swvp.tagging.decoder import (
+    ROW_STARTS,
     Decoder,
     barrier,
     check_allowed,
@@ -49,6 +52,7 @@ from swvp.tagging.decoder import (
     vote_ids,
 )
 from swvp.tagging.files import Layout
+from swvp.tagging.growing import GrowingTraining, as_rows
 from swvp.tagging.inspection import TaggerInspection
 from swvp.tagging.options import TaggerOptions, choose, keeps_to
 from swvp.tagging.persistence import load_tagger, save_tagger
@@ -74,6 +78,7 @@ class Tagger(TaggerOptions, TaggerInspection, TaggerTracing):
     coef_: Any
     candidates_: int = 0  # 0: all labels, and dense weights
     _rows: Rows | None = None
+    _weight_rows: WeightRows | None = None  # coef_, as long as nobody has asked for it
     barrier_: Floats
     transitions_: Floats
     triples_: Floats | None
@@ -124,7 +129,7 @@ class Tagger(TaggerOptions, TaggerInspection, TaggerTracing):
         names = None if corpus.columns is None else corpus.columns.names
         dev_corpus = None if dev is None else corpus_of(*dev, names, corpus.kind)
         with Session(checkpoint, observers=[] if watch is None else [EpochCallback(watch)]) as session:
-            training = self.start(corpus, dev_corpus, importance=importance_of(sample_weight, len(X)))
+            training = self.start(corpus, dev_corpus, importance=importance_of(sample_weight, len(X)), grows=True)
             check_resumable(training, checkpoint)
             session.train(self, training, [corpus] if dev_corpus is None else [corpus, dev_corpus])
             self.finish(training)
@@ -153,7 +158,7 @@ class Tagger(TaggerOptions, TaggerInspection, TaggerTracing):
             raise InputError("rule 'crf' looks at all data at once: it has no partial_fit")
         if self.vote:
             raise InputError("partial_fit keeps no weight vectors to vote with: use fit, or leave out vote")
-        fitted = hasattr(self, "coef_")
+        fitted = self._is_fitted()
         corpus = corpus_of(X, y, self.columns_ if fitted and self.kind_ != "features" else self.columns)
         previous: Training | None = self.__dict__.get("_training")
         training = self.start(corpus, extend=True, classes=classes or ())
@@ -209,11 +214,30 @@ class Tagger(TaggerOptions, TaggerInspection, TaggerTracing):
         self._restore_history(meta)
 
     def restore_weights(self, weights: Any, temperature: float) -> None:
-        """Set the weights of the attributes, (attributes, labels), and the temperature that was fitted for them."""
-        self.coef_, self.temperature_ = weights, temperature
+        """Set the weights of the attributes and the temperature that was fitted for them.
+
+        The weights are `WeightRows`, an array (attribute, label) or, with candidates, a sparse matrix.
+        """
         self._rows = rows_of(weights) if self.candidates_ else None
+        if isinstance(weights, WeightRows):
+            self._weight_rows = weights
+        else:
+            self.coef_ = weights
+        self.temperature_ = temperature
 
     # ---------------------------------------------------------------- training, step by step
+
+    def forget_unused_attributes(self) -> None:
+        """Forget the attributes that have no weights, half of all or more: predictions stay the same."""
+        rows, encoder = self._present_rows(), self.encoder_
+        if rows is None or not isinstance(encoder, TemplateEncoder) or encoder.hashed is not None:
+            return
+        sizes = np.diff(rows.starts)
+        if sizes.any():
+            encoder.keep(sizes > 0)
+            starts = np.concatenate([[0], np.cumsum(sizes[sizes > 0])])
+            self._weight_rows, self.n_attributes_ = rows._replace(starts=starts), encoder.size
+            assert len(self.coef_) == encoder.size  # made here, before threads use it
 
     def use_layout(self, layout: Layout) -> None:
         """Learn from files with these columns: they are saved with the model, which then reads such files."""
@@ -227,18 +251,20 @@ class Tagger(TaggerOptions, TaggerInspection, TaggerTracing):
         extend: bool = False,
         classes: Sequence[Any] = (),
         importance: Floats = NO_IMPORTANCE,
+        grows: bool = False,
     ) -> Training:
         """Return a new training on a corpus, to be run; `finish` takes its weights.
 
         With `extend` it starts from the present weights, if there are any, and adds labels and attributes to the known
         ones. `classes` are labels that may be missing in the corpus. `importance` are weights of the sentences.
+        If it `grows`, the training has only those weights in memory that have changed, if there can be such a training.
         """
         rule = self.check()
         if len(importance) and (self.rule == "crf" or not self._decoder_options().plain):
             raise InputError("sample_weight is for order 1, exact search and other rules than crf: leave it out")
         if corpus.labels is None or not corpus.tokens:
             raise InputError("no tokens to learn from")
-        grows, extend = extend, extend and hasattr(self, "coef_")
+        in_batches, extend = extend, extend and self._is_fitted()
         if extend and corpus.kind != self.kind_:
             raise InputError(f"the tagger was trained on {self.kind_}, but the input has {corpus.kind}")
         self._choose(corpus, extend)
@@ -252,9 +278,9 @@ class Tagger(TaggerOptions, TaggerInspection, TaggerTracing):
         check_allowed(bars, names, gold, corpus.offsets, corpus.place, constraint)
         decoder = decoder_of(self.decoder, bars, self.order, self.width, self.fix)
         weights = self._training_weights() if extend else {}
-        sparse = not grows and not self._needs_dense(rule, decoder)
+        sparse = not in_batches and not self._needs_dense(rule, decoder)
         self.candidates_, self._rows = number_of_candidates(self.candidates, len(names)) if sparse else 0, None
-        for name in ("coef_", "transitions_", "triples_"):  # old weights do not fit the new attributes
+        for name in ("coef_", "_weight_rows", "transitions_", "triples_"):  # old weights do not fit the new attributes
             self.__dict__.pop(name, None)
         self.classes_, self.barrier_ = names, bars
         chain = self._fit_encoder(corpus, extend)._replace(y=gold, importance=importance)
@@ -262,6 +288,8 @@ class Tagger(TaggerOptions, TaggerInspection, TaggerTracing):
             decoder = decoder._replace(candidates=self.candidates_)
             self._rows = learn_rows(chain, decoder, rule, self._for_rule, self.n_attributes_)
             decoder = decoder._replace(rows=self._rows)
+        elif grows and not (in_batches or self.vote or self.rule == "crf"):
+            decoder = decoder._replace(grows=True)
         problem = decoder.problem(chain)
         longest = int(np.diff(corpus.offsets).max())
         model = decoder.extended_model(weights, len(known), self.n_attributes_, longest)
@@ -275,6 +303,8 @@ class Tagger(TaggerOptions, TaggerInspection, TaggerTracing):
         }
         if self.rule == "crf":
             return LikelihoodTraining(problem, model, rule, l2=self.l2, n_jobs=self.n_jobs, **options)
+        if isinstance(model, GrowingModel):
+            return GrowingTraining(problem, model, rule, **options)
         recorder = recorder_of(problem, model) if self.vote else None
         return Training(problem, model, rule, recorder=recorder, **options)
 
@@ -334,8 +364,36 @@ class Tagger(TaggerOptions, TaggerInspection, TaggerTracing):
 
     # ---------------------------------------------------------------- weights
 
+    def __getattr__(self, name: str) -> Any:
+        """Return the weights of all attributes and labels when they are first asked for: most of them are 0."""
+        rows = self._present_rows()
+        if name != "coef_" or rows is None:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        attributes, labels, values = rows.nonzero()
+        shape = (self.n_attributes_, len(self.classes_))
+        self.coef_ = Memory().filled(shape, attributes * shape[1] + labels, values)
+        self._weight_rows = None
+        return self.coef_
+
+    def _present_rows(self) -> WeightRows | None:
+        """The weights as rows, unless somebody has asked for `coef_`, which may have been changed since."""
+        fitted = vars(self)
+        return None if "coef_" in fitted else fitted.get("_weight_rows")
+
+    def _is_fitted(self) -> bool:
+        return "coef_" in vars(self) or self._present_rows() is not None
+
+    def stored_weights(self) -> Any:
+        """The weights of attributes: `WeightRows`, an array (attribute, label) or a sparse matrix."""
+        rows = self._present_rows()
+        return self.coef_ if rows is None else rows
+
     def _set_weights(self, weights: Weights) -> None:
-        self.coef_, self.transitions_, self.triples_ = weights["w"], weights["w_move"], weights.get("w_triple")
+        self.transitions_, self.triples_ = weights["w_move"], weights.get("w_triple")
+        if ROW_STARTS in weights:
+            self._weight_rows = as_rows(weights)
+            return
+        self.coef_ = weights["w"]
         if self._rows is not None:
             self.coef_ = matrix(self._rows, self.coef_, len(self.classes_))
             self._rows = rows_of(self.coef_)
@@ -390,7 +448,7 @@ class Tagger(TaggerOptions, TaggerInspection, TaggerTracing):
         return out
 
     def _check_fitted(self) -> None:
-        if not hasattr(self, "coef_"):
+        if not self._is_fitted():
             raise not_fitted("SequenceTagger")
         fitted = 1 if self.triples_ is None or not self.triples_.size else 2
         if self.order in (1, 2) and self.order != fitted:

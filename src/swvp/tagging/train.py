@@ -130,6 +130,7 @@ def train_tagger(
         else:
             session.train(tagger, training, data)
         tagger.finish(training)
+        del training  # it has more weights than the tagger
         session.note(recall_note(tagger, data[-1], "training" if run.dev is None else "dev"))
         size = f"{counted(tagger.n_attributes_, 'attribute')} × {counted(len(tagger.classes_), 'label')}"
         session.save(tagger, run.model, f"{size}, {best_epoch_text(tagger)}")
@@ -161,7 +162,7 @@ def start(
     if files.cluster_text is not None:
         number = tagger.clusters if isinstance(tagger.clusters, int) else CLUSTERS
         tagger.clusters = clusters_with_text(corpus, files.cluster_text, number, encoding=run.encoding)
-    training = tagger.start(corpus, dev)
+    training = tagger.start(corpus, dev, grows=not run.tune)
     if not tagger.n_attributes_:
         raise InputError(f"no attribute occurs {counted(tagger.minimum_count, 'time')}: choose a lower --min-count")
     note(choice_note(tagger))

@@ -305,11 +305,16 @@ class Tempered:
     def temperature_(self) -> float:
         """The divisor of scores in probabilities: 1 unless it was fitted for the present weights."""
         temperature, weights = self.__dict__.get("_temperature", (1.0, None))
-        return float(temperature) if weights is getattr(self, "coef_", None) else 1.0
+        return float(temperature) if weights is self._present_weights() else 1.0
 
     @temperature_.setter
     def temperature_(self, value: float) -> None:
-        self._temperature = (value, self.__dict__["coef_"])
+        self._temperature = (value, self._present_weights())
+
+    def _present_weights(self) -> Any:
+        """An array that every training replaces: weights of transitions or, in a parser, all weights."""
+        fitted = vars(self)
+        return fitted.get("transitions_", fitted.get("coef_"))
 
 
 def lowest_loss(loss: Callable[[float], float], unit: float) -> float:

@@ -21,7 +21,7 @@ from swvp._version import __version__
 from swvp.errors import InputError, is_real, is_whole
 from swvp.io.container import read_container, write_container
 from swvp.io.files import remove_leftovers
-from swvp.io.model_files import fill, require, sparse, sparse_names
+from swvp.io.model_files import Arrays, fill, require, sparse, sparse_names
 from swvp.learning.perceptron import Epoch, new_state, run_epochs
 from swvp.learning.rule import UpdateRule
 from swvp.learning.voting import Recorder
@@ -32,6 +32,7 @@ from swvp.training.options import epochs_of, scores_of
 from swvp.types import Floats
 
 __all__ = [
+    "SQUARES",
     "START_AGAIN",
     "SUMS",
     "Data",
@@ -50,12 +51,16 @@ __all__ = [
     "weight_names",
 ]
 
-Weights = dict[str, Floats]
-"""The weight arrays of a model by name, without its buffers."""
+Weights = dict[str, NDArray[Any]]
+"""The weight arrays of a model by name, without its buffers; for rows of weights also the arrays of the rows."""
 
 
 SUMS = {"w": "delayed", "w_move": "delayed_move", "w_triple": "delayed_triple"}
 """The fields of models that hold weights, and for each the field of its averaging sums. Checkpoints use these names."""
+
+
+SQUARES = "squares"
+"""The array of a checkpoint that holds the sums of squares of the step `ada`."""
 
 
 class Development(Protocol):
@@ -148,6 +153,35 @@ class Training:
     def more_arrays(self) -> dict[str, Floats]:
         """Further arrays of its state, for checkpoints, by name."""
         return {}
+
+    def arrays(self) -> Arrays:
+        """All arrays of its state, for checkpoints; zeros take no space."""
+        arrays: Arrays = {}
+        for name in weight_names(self.model):
+            for part in (name, SUMS[name]):
+                arrays |= sparse(part, getattr(self.model, part))
+            if self.best is not None:
+                arrays |= sparse(f"best {name}", self.best[name])
+        if len(self.state.squares):
+            arrays |= sparse(SQUARES, self.state.squares)
+        for name, array in self.more_arrays().items():
+            arrays |= sparse(name, array)
+        return arrays
+
+    def restore(self, arrays: Arrays) -> None:
+        """Bring a new training to the state of these arrays, which `arrays` returned; its scores are restored."""
+        names = weight_names(self.model)
+        for name in names:
+            for part in (name, SUMS[name]):
+                fill(getattr(self.model, part), arrays, part)
+        if len(self.state.squares):
+            fill(self.state.squares, arrays, SQUARES)
+        for name, array in self.more_arrays().items():
+            fill(array, arrays, name)
+        if self.scores:
+            self.best = {name: np.zeros_like(getattr(self.model, name)) for name in names}
+            for name, array in self.best.items():
+                fill(array, arrays, f"best {name}")
 
     @property
     def best_epoch(self) -> int:
@@ -265,10 +299,6 @@ START_AGAIN = "remove it to start again, or use --fresh on the command line"
 """What to do with a checkpoint that cannot be resumed from."""
 
 
-SQUARES = "squares"
-"""The array of a checkpoint that holds the sums of squares of the step `ada`."""
-
-
 class Data(Protocol):
     """Training data or a dev set: `parts` are all strings and arrays that distinguish it from other data."""
 
@@ -313,17 +343,7 @@ def save_checkpoint(path: Path, training: Training, stamped: dict[str, Any]) -> 
         "scores": training.scores,
         "adapts": len(training.state.squares) > 0,
     }
-    arrays: dict[str, NDArray[Any]] = {}
-    for name in weight_names(training.model):
-        for part in (name, SUMS[name]):
-            arrays |= sparse(part, getattr(training.model, part))
-        if training.best is not None:
-            arrays |= sparse(f"best {name}", training.best[name])
-    if len(training.state.squares):
-        arrays |= sparse(SQUARES, training.state.squares)
-    for name, array in training.more_arrays().items():
-        arrays |= sparse(name, array)
-    write_container(path, checkpoint_kind(training), meta, arrays)
+    write_container(path, checkpoint_kind(training), meta, training.arrays())
 
 
 def array_names(training: Training, meta: dict[str, Any]) -> set[str]:
@@ -361,18 +381,7 @@ def resume(path: Path, training: Training, stamped: dict[str, Any]) -> bool:
             (training.state.clock, len(training.scores)) != (epochs * training.examples, epochs if training.dev else 0)
         ):
             raise ValueError("its epochs are not counted right")
-        names = weight_names(training.model)
-        for name in names:
-            for part in (name, SUMS[name]):
-                fill(getattr(training.model, part), contents.arrays, part)
-        if len(training.state.squares):
-            fill(training.state.squares, contents.arrays, SQUARES)
-        for name, array in training.more_arrays().items():
-            fill(array, contents.arrays, name)
-        if training.scores:
-            training.best = {name: np.zeros_like(getattr(training.model, name)) for name in names}
-            for name, array in training.best.items():
-                fill(array, contents.arrays, f"best {name}")
+        training.restore(contents.arrays)
     except InputError as error:
         text = str(error)
         raise error if text.endswith(START_AGAIN) else InputError(f"{path}: {text}: {START_AGAIN}") from None

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from swvp.compiled import borrowing, implement, inlined, inlined_with_arrays, kernel
+from swvp.compiled import borrowing, implement, inlined, inlined_with_arrays, inner, kernel, operation
 from swvp.structures import operations
 from swvp.structures.exact import averaged
 from swvp.types import Floats, Ids, Ints
@@ -29,6 +29,7 @@ from swvp.types import Floats, Ids, Ints
 __all__ = [
     "NO_COSTS",
     "NO_IMPORTANCE",
+    "add_weight",
     "compare",
     "copy_known",
     "counts_features",
@@ -36,7 +37,10 @@ __all__ = [
     "length",
     "longest",
     "mix",
+    "number_of_weights",
     "replaced_pairs",
+    "score",
+    "score_dense",
     "score_with_costs",
     "take_over",
 ]
@@ -199,6 +203,40 @@ def score_positions(attributes, values, starts, first, n, w, node):
             p += 1
 
 
+@operation
+def score(model: Any, problem: Any, first: int, n: int) -> None:
+    """Write Σ_a value·w(a, y) of the positions first:first + n to model.node."""
+
+
+@operation
+def number_of_weights(model: Any) -> int:
+    """The number of weights of attributes; in a vector of all weights, those of the transitions come after them."""
+
+
+@operation
+def add_weight(model: Any, attribute: int, label: int, amount: float, delayed: float) -> None:
+    """w(a, y) += amount; its averaging sum takes `delayed`."""
+
+
+@implement(score, AttributeModel)
+@inlined
+def score_dense(model, problem, first, n):
+    score_positions(problem.attributes, problem.values, problem.starts, first, n, model.w, model.node)
+
+
+@implement(number_of_weights, AttributeModel)
+@inner
+def size_of_weights(model):
+    return model.w.size
+
+
+@implement(add_weight, AttributeModel)
+@inlined
+def add_to_weight(model, attribute, label, amount, delayed):
+    model.w[attribute, label] += amount
+    model.delayed[attribute, label] += delayed
+
+
 @kernel
 def viterbi(n, node, moves, value, predicted, at):
     """Write argmax_y' w·φ(x, y') for the n positions scored in `node` into predicted[at:at + n]."""
@@ -243,7 +281,7 @@ def predict_one(problem, model, i, predicted, at):
     start = problem.offsets[i]
     n = problem.offsets[i + 1] - start
     if n:
-        score_positions(problem.attributes, problem.values, problem.starts, start, n, model.w, model.node)
+        score(model, problem, start, n)
         viterbi(n, model.node, model.moves, model.value, predicted, at)
 
 
@@ -256,7 +294,7 @@ def importance(problem, i):
 @inlined
 def score_with_costs(problem, model, start, n):
     """Score n positions, each label with what it costs: the prediction is then the worst violation of a margin."""
-    score_positions(problem.attributes, problem.values, problem.starts, start, n, model.w, model.node)
+    score(model, problem, start, n)
     if len(problem.costs):
         for k in range(n):
             for y in range(model.node.shape[1]):
@@ -309,7 +347,7 @@ def add_move(model, label, previous, amount, clock):
 @kernel
 def add(problem, model, i, starts, positions, sets, count, amounts, clock):
     gold, mixed = problem.y, model.mixed
-    BOUNDARY = np.uint32(model.w.shape[1])
+    BOUNDARY = np.uint32(model.node.shape[1])
     start = problem.offsets[i]
     n = problem.offsets[i + 1] - start
     unit = len(problem.values) == 0
@@ -326,10 +364,8 @@ def add(problem, model, i, starts, positions, sets, count, amounts, clock):
             for q in range(problem.starts[start + k], problem.starts[start + k + 1]):
                 a = problem.attributes[q]
                 change = amount if unit else amount * problem.values[q]
-                model.w[a, y] += change
-                model.w[a, z] -= change
-                model.delayed[a, y] += change * clock
-                model.delayed[a, z] -= change * clock
+                add_weight(model, a, y, change, change * clock)
+                add_weight(model, a, z, -change, -(change * clock))
             for here in range(max(k, beyond), k + 2):
                 y, z = (gold[start + here], mixed[here]) if here < n else (BOUNDARY, BOUNDARY)
                 add_move(model, y, gold[start + here - 1] if here else BOUNDARY, amount, clock)
@@ -342,7 +378,7 @@ def add(problem, model, i, starts, positions, sets, count, amounts, clock):
 @kernel
 def direction(problem, model, i, starts, positions, sets, count, amounts):
     gold, predicted = problem.y, model.predicted
-    labels = model.w.shape[1]
+    labels, weights_of_attributes = model.node.shape[1], number_of_weights(model)
     start = problem.offsets[i]
     n = problem.offsets[i + 1] - start
     amount = replaced_pairs(n, starts, positions, sets, count, amounts)
@@ -363,7 +399,7 @@ def direction(problem, model, i, starts, positions, sets, count, amounts):
                 features[size], values[size] = row + y, change
                 features[size + 1], values[size + 1] = row + z, -change
                 size += 2
-        row, width = model.w.size, labels + 1
+        row, width = weights_of_attributes, labels + 1
         features[size], values[size] = row + y_previous * width + y, moved + amount[k, 1]
         features[size + 1], values[size + 1] = row + y_previous * width + z, -amount[k, 0]
         features[size + 2], values[size + 2] = row + z_previous * width + y, -amount[k, 1]

@@ -10,7 +10,7 @@ import numpy as np
 
 from swvp.compiled import implement, kernel
 from swvp.structures import operations
-from swvp.structures.chain.attributes import AttributeChain
+from swvp.structures.chain.attributes import AttributeChain, number_of_weights
 from swvp.structures.chain.marginals import (
     BY_LOGARITHMS,
     CHECKED,
@@ -54,7 +54,7 @@ def prepared(moves):
 @implement(operations.expected_difference, AttributeChain)
 @kernel
 def expected_difference(problem, model, i):
-    labels = model.w.shape[1]
+    labels = model.node.shape[1]
     start = problem.offsets[i]
     n = problem.offsets[i + 1] - start
     moves = prepared(model.moves)
@@ -90,6 +90,6 @@ def expected_difference(problem, model, i):
         for y in range(labels + 1):
             difference = -(pairs[p, y] * moves.factor[p, y] + exact[p, y])
             if abs(difference) >= LEAST:
-                features[size], values[size] = model.w.size + p * (labels + 1) + y, difference
+                features[size], values[size] = number_of_weights(model) + p * (labels + 1) + y, difference
                 size += 1
     return size, features, values

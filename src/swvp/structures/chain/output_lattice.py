@@ -6,7 +6,7 @@ import numpy as np
 
 from swvp.compiled import implement, inlined, kernel
 from swvp.structures import operations
-from swvp.structures.chain.attributes import AttributeChain
+from swvp.structures.chain.attributes import AttributeChain, number_of_weights
 from swvp.structures.chain.k_best import best_outputs
 
 __all__ = ["label_lattice", "lattice_direction"]
@@ -24,7 +24,7 @@ def label_lattice(problem, model, i, k):
     start = problem.offsets[i]
     n = problem.offsets[i + 1] - start
     paths_number, paths = best_outputs(problem, model, i, k)
-    BOUNDARY = np.int64(model.w.shape[1])
+    BOUNDARY = np.int64(model.node.shape[1])
     number, table = np.ones(n, np.int64), np.empty((n, k + 1), np.int64)
     width = 1
     for t in range(n):
@@ -57,7 +57,8 @@ def label_lattice(problem, model, i, k):
 @implement(operations.lattice_direction, AttributeChain)
 @kernel
 def lattice_direction(problem, model, i, width, labels, number, amounts):
-    start, n, count = problem.offsets[i], len(number), model.w.shape[1]
+    of_attributes = number_of_weights(model)
+    start, n, count = problem.offsets[i], len(number), model.node.shape[1]
     size = 0
     for t in range(n):
         size += number[t] * (problem.starts[start + t + 1] - problem.starts[start + t])
@@ -84,7 +85,7 @@ def lattice_direction(problem, model, i, width, labels, number, amounts):
                 if amount != 0:
                     pair = label_at(labels, t - 1, b, width, n, count) * (count + 1)
                     pair += label_at(labels, t, a, width, n, count)
-                    features[size], values[size] = model.w.size + gold_pair, amount
-                    features[size + 1], values[size + 1] = model.w.size + pair, -amount
+                    features[size], values[size] = of_attributes + gold_pair, amount
+                    features[size + 1], values[size + 1] = of_attributes + pair, -amount
                     size += 2
     return size, features, values

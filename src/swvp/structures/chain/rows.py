@@ -1,4 +1,4 @@
-"""Which labels an attribute has weights for, in taggers with many labels: `Rows`."""
+"""Which labels an attribute has weights for: `Rows` in taggers with many labels, `WeightRows` with the weights."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 
 from swvp.compiled import kernel
 from swvp.structures.chain.likelihood import Occurrences
-from swvp.types import Ids, Int32s, Ints
+from swvp.types import Floats, Ids, Int32s, Ints
 
-__all__ = ["Rows", "rows_of_positions"]
+__all__ = ["Rows", "WeightRows", "rows_of_positions", "weight_rows"]
 
 
 class Rows(NamedTuple):
@@ -18,6 +18,43 @@ class Rows(NamedTuple):
 
     starts: Ints
     labels: Ids
+
+
+class WeightRows(NamedTuple):
+    """The labels and the weights of each attribute, by ascending label: labels[starts[a]:starts[a + 1]].
+
+    Rows of all labels may have zeros in them, which are faster to add up than to leave out.
+    """
+
+    starts: Ints
+    labels: Ids
+    weights: Floats
+
+    def nonzero(self) -> tuple[Ints, Ids, Floats]:
+        """The attributes, the labels and the values of the weights that are not 0."""
+        there = self.weights != 0
+        attributes = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        return attributes[there], self.labels[there], self.weights[there]
+
+
+FULL_FROM = 4
+"""A row of `WeightRows` with weights for more than a quarter of the labels has one for each: that is faster."""
+
+
+def weight_rows(counts: Ints, labels: Ints | Ids, weights: Floats, every: int) -> WeightRows:
+    """The rows of attributes that have so many weights, of these labels, by attribute and ascending label.
+
+    `every` is the number of labels.
+    """
+    full = counts * FULL_FROM > every
+    starts = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(np.where(full, every, counts), out=starts[1:])
+    rows = WeightRows(starts, np.zeros(starts[-1], np.uint32), np.zeros(starts[-1]))
+    rows.labels[(starts[:-1][full][:, None] + np.arange(every)).ravel()] = np.tile(np.arange(every), int(full.sum()))
+    inside = np.arange(len(labels)) - np.repeat(np.cumsum(counts) - counts, counts)
+    places = np.repeat(starts[:-1], counts) + np.where(np.repeat(full, counts), labels, inside)
+    rows.labels[places], rows.weights[places] = labels, weights
+    return rows
 
 
 def rows_of_positions(where: Occurrences, of_positions: Int32s, labels: int) -> Rows:

@@ -38,6 +38,8 @@ from swvp.structures.chain.attributes import (
     AttributeChain,
     counts_features,
     longest,
+    score,
+    score_dense,
     score_with_costs,
     squares,
 )
@@ -224,6 +226,9 @@ def with_weights(model: SearchModel, w: Floats) -> SearchModel:
     )
     refresh(model)
     return model
+
+
+implement(score, SearchModel)(score_dense)
 
 
 @implement(operations.refresh, SearchModel)
