@@ -124,10 +124,15 @@ def collect(numbers, offsets, atoms, atom_starts, radix, reach, minimum_count, k
         if counting:
             counts[number] = minimum_count
     table = build(keys, count, len(keys))
+    here = np.empty(templates, np.int64)
     for i in range(len(offsets) - 1):
         for t in range(offsets[i], offsets[i + 1]):
             for template in range(templates):
-                key = key_of(template, t, offsets[i], offsets[i + 1], numbers, atoms, atom_starts, radix, reach)
+                here[template] = key_of(
+                    template, t, offsets[i], offsets[i + 1], numbers, atoms, atom_starts, radix, reach
+                )
+            for template in range(templates):  # all keys first, as in `look_up`
+                key = here[template]
                 place = find(key, table)
                 number = table[place + np.uint64(1)]
                 if number == FREE:
@@ -176,20 +181,22 @@ def look_up(numbers, offsets, atoms, atom_starts, radix, reach, table, hashed):
     attributes = np.empty(positions * templates, np.uint32)
     starts = np.empty(positions + 1, np.int64)
     count = 0
+    keys = np.empty(templates, np.int64)
     for i in range(len(offsets) - 1):
         for t in range(offsets[i], offsets[i + 1]):
             starts[t] = count
+            # all keys first: then the processor waits for several places of the table at once
+            known = 0
             for template in range(templates):
-                key = key_of(template, t, offsets[i], offsets[i + 1], numbers, atoms, atom_starts, radix, reach)
-                if key == UNKNOWN:
-                    continue
+                keys[known] = key_of(template, t, offsets[i], offsets[i + 1], numbers, atoms, atom_starts, radix, reach)
+                known += keys[known] != UNKNOWN
+            for k in range(known):
                 if hashed > 0:
-                    number = np.int64(scrambled(key) % np.uint64(hashed))
+                    number = np.int64(scrambled(keys[k]) % np.uint64(hashed))
                 else:
-                    number = table[find(key, table) + np.uint64(1)]
-                if number != FREE:
-                    attributes[count] = number
-                    count += 1
+                    number = table[find(keys[k], table) + np.uint64(1)]
+                attributes[count] = number
+                count += number != FREE
     starts[positions] = count
     return attributes[:count].copy(), starts
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import repeat
 from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from swvp.types import Ints
+
 __all__ = ["StringRows"]
 
 MOST = 2**16
+UNKNOWN = -1
 
 
 class StringRows:
@@ -34,7 +38,8 @@ class StringRows:
     def __call__(self, strings: Sequence[str]) -> NDArray[Any]:
         """Return the rows of strings."""
         with self._lock:
-            new = [string for string in strings if string not in self._places]
+            places = self._find(strings)
+            new = [strings[k] for k in np.flatnonzero(places == UNKNOWN).tolist()]
             if len(self._places) + len(new) > self.most:
                 self._places, self._rows, new = {}, self._rows[:0], list(strings)
             if new:
@@ -42,4 +47,9 @@ class StringRows:
                 first = len(self._places)
                 self._rows = np.concatenate([self._rows, self.compute(new)])
                 self._places.update(zip(new, range(first, first + len(new)), strict=True))
-            return self._rows[np.fromiter(map(self._places.__getitem__, strings), np.int64, len(strings))]
+                places = self._find(strings)
+            return self._rows[places]
+
+    def _find(self, strings: Sequence[str]) -> Ints:
+        """Return the row of each string, or UNKNOWN."""
+        return np.fromiter(map(self._places.get, strings, repeat(UNKNOWN)), np.int64, len(strings))
