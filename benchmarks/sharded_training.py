@@ -5,13 +5,15 @@
     python benchmarks/sharded_training.py plot sharded.json sharded.png
 
 Each shard is trained in this process; CPU seconds do not depend on what else runs here. Simulated wall time of a round
-with one worker for each shard: the slowest shard, mixing, and the bytes through the leader's network (1 Gbit/s).
+with one worker for each shard: the slowest shard, mixing, and the bytes through the leader's network (1 Gbit/s). The
+weights of a round leave the leader once, and the workers hand them on as in a tree.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import tempfile
 import time
 from pathlib import Path
@@ -48,7 +50,7 @@ def measured(training: RoundTraining, mixing: str, order: int) -> dict[str, Any]
     shards = len(training.shards)
     walls, wall = [], 0.0
     for seconds, mixed, (down, up) in zip(training.seconds, training.mixing_seconds, training.traffic, strict=True):
-        network = 0.0 if shards == 1 else (down * shards + up) / BYTES_PER_SECOND
+        network = 0.0 if shards == 1 else (down * (1 + math.log2(shards)) + up) / BYTES_PER_SECOND
         wall += max(seconds) + (0.0 if shards == 1 else mixed) + network
         walls.append(wall)
     return {

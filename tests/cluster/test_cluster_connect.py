@@ -101,6 +101,7 @@ def test_what_is_bound_to_a_function_is_sent_once_to_tasks_that_say_where_they_r
             return bytes, (bytes(self),)
 
     function = functools.partial(cluster_tasks.length_with, Counted(b"abc"))
+    cluster._slots_at = 0.0  # it asks again for the number of workers
     items = [cluster_tasks.Placed(k, cluster.addresses[k % 2]) for k in range(10)]
     assert [result for _, result in cluster.map(function, items)] == [(3 + k, address) for k, address in items]
     assert len(sent) == 1

@@ -146,7 +146,6 @@ class Cluster:
                 self._settings.enter_context(dask.config.set(LOCAL_SETTINGS))
                 self._local = start_workers(self.workers)
                 where: dict[str, Any] = {"address": self._local.scheduler_address, "security": self._local.security}
-                where["direct_to_workers"] = True  # results need not pass through the scheduler
             else:
                 where = {"address": self.address}
                 if str(self.address).endswith(".json"):
@@ -271,9 +270,10 @@ class Cluster:
             nonlocal held
             key = f"{prefix}-{number}-{tries}{'-anywhere' * anywhere}"
             preferred = None if anywhere else getattr(item, "worker", None)
-            if preferred is not None and held is None:
+            shares = preferred is not None and self.slots > 1
+            if shares and held is None:
                 held = self._held(f"{prefix}-function", function)
-            future = self._submit(key, function if preferred is None else held, item, preferred)
+            future = self._submit(key, held if shares else function, item, preferred)
             tasks[key] = Submitted(number, item, tries, future, preferred)
             future.add_done_callback(lambda _, key=key: done.put(key))
 

@@ -17,7 +17,7 @@ LOCAL_SETTINGS = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "5s",
-    # Dask lets malloc return all memory at once, so that large arrays are always new pages: 1 CPU second in 15
+    # without what Dask sets for malloc, by which every large array gets new pages: 1 CPU second in 15
     "distributed.nanny.pre-spawn-environ": {"OMP_NUM_THREADS": 1, "MKL_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1},
     # Dask gives up a process that has not come back after 15 s: on a busy machine it takes longer
     "distributed.deploy.lost-worker-timeout": "60s",
