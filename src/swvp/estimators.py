@@ -279,9 +279,9 @@ class SequenceTagger(Tagger, Estimator):
     Parameters
     ----------
     rule : str or UpdateRule, optional
-        The update rule: a short name such as "csp" or "a-wm", or an `UpdateRule`. By default "softmax"; in second
-        order "csp:ada"; with a beam, or if parts of a rule are given, "a-wm:segments:sqrt". "crf" is no perceptron: it
-        trains a conditional random field with the same features, by likelihood. Its epochs are iterations of L-BFGS.
+        The update rule: a short name such as "csp" or "a-wm", or an `UpdateRule`. By default "softmax";
+        with a beam, or if parts of a rule are given, "a-wm:segments:sqrt". "crf" is no perceptron: it trains a
+        conditional random field with the same features, by likelihood. Its epochs are iterations of L-BFGS.
     substructures : str, optional
         Replaces the sub-structures JJ of the rule.
     gamma : str or function, optional

@@ -213,7 +213,7 @@ def test_weights_of_sentences_need_first_order_and_exact_search(options):
 
 def test_the_default_rule_depends_on_the_search():
     assert SequenceTagger()._rule().name == "softmax"
-    assert SequenceTagger(order=2)._rule().name == "csp:ada"
+    assert SequenceTagger(order=2)._rule().name == "softmax"
     assert SequenceTagger(order=2, gamma="wm")._rule().name == "a-wm:segments:sqrt"
     assert SequenceTagger(decoder="beam")._rule().name == "a-wm:segments:sqrt"
 

@@ -212,7 +212,7 @@ def test_a_wide_beam_predicts_as_exact_search_does():
         ({"decoder": "beam", "fix": "earlier"}, "unknown fix 'earlier'"),
         ({"order": 2, "rule": "crf"}, "rule 'crf' is for order 1 and exact search"),
         ({"decoder": "beam", "rule": "mira:5"}, "rule 'mira:5' is for order 1 and exact search"),
-        ({"decoder": "beam", "rule": "softmax"}, "rule 'softmax' is for order 1 and exact search"),
+        ({"decoder": "beam", "rule": "softmax"}, "rule 'softmax' is for exact search"),
         ({"order": 2, "rule": "b-maxent:all:5"}, "rule 'b-maxent:all:5' is for order 1 and exact search"),
     ],
 )

@@ -108,9 +108,7 @@ class TaggerColumns(FileOptions):
     ] = "max-violation"
     rule: Annotated[
         str | None,
-        of_learning(
-            help="Update rule, see below.", show_default="softmax; --order 2: csp:ada; --beam: a-wm:segments:sqrt"
-        ),
+        of_learning(help="Update rule, see below.", show_default="softmax; --beam: a-wm:segments:sqrt"),
     ] = None
     margin: Annotated[
         float | None,

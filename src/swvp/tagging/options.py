@@ -41,9 +41,9 @@ __all__ = ["AUTO", "Choice", "TaggerOptions", "choose", "keeps_to", "presets_for
 AUTO = "auto"
 """The constraint that is chosen from the labels."""
 
-DEFAULT_RULE, SECOND_ORDER_RULE, SWVP_RULE = "softmax", "csp:ada", "a-wm:segments:sqrt"
-"""The default rules of first and second order, chosen on dev sets of chunking, named entities and tags; and that of a
-beam, and of users who give parts of a rule."""
+DEFAULT_RULE, SWVP_RULE = "softmax", "a-wm:segments:sqrt"
+"""The default rule of exact search, chosen on dev sets of chunking, named entities and tags; and that of a beam, and of
+users who give parts of a rule."""
 SOFTMAX_MARGIN, ADAPTIVE_MARGIN = 5.0, 8.0
 """The default margins of the rule `softmax` and of other rules with the step `ada`, chosen on dev sets."""
 MOST_HASHED = 2**32 - 1
@@ -120,9 +120,11 @@ class TaggerOptions(TrainingOptions):
             raise InputError(f"hashed must be at most {MOST_HASHED}, not {self.hashed}")
         check_clusters(self.clusters)
         decoder = self._decoder_options()
-        if (crf or any(stage.k_best > 1 or stage.all_labels for stage in rule.stages)) and not decoder.plain:
+        if (crf or any(stage.k_best > 1 for stage in rule.stages)) and not decoder.plain:
             name = "crf" if crf else rule.name
             raise InputError(f"rule '{name}' is for order 1 and exact search: use another rule with a beam or order 2")
+        if rule.compares_all_outputs and self.decoder != "viterbi":
+            raise InputError(f"rule '{rule.name}' is for exact search: use another rule with a beam")
         check_structure(rule, AttributeChain if decoder.plain else SearchChain)
         self._average_power(rule)
         if self.margin is not None:
@@ -157,7 +159,7 @@ class TaggerOptions(TrainingOptions):
         parts = (self.substructures, self.gamma, self.approach, self.step)
         if self.decoder != "viterbi" or any(part is not None for part in parts):
             return SWVP_RULE
-        return DEFAULT_RULE if self.order == 1 else SECOND_ORDER_RULE
+        return DEFAULT_RULE
 
     def _for_rule(self, problem: Any, rule: UpdateRule) -> tuple[Any, float]:
         """The problem with the margin of a rule, and the rule's power of averaging."""
