@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from swvp.features.context import fine_tag
 from swvp.features.parser_templates import COLUMNS
 from swvp.structures.tree.encoding import encode, longest_arcs, ranks_of, tables_of
 from swvp.structures.tree.first_order.features import arc_keys, new_arc_buffers, node_keys
@@ -18,7 +19,7 @@ FEATS = ["_", "", "Case=Nom", "Case=Acc|Number=Sing", "Number=Sing", "Case=Nom|N
 def random_sentence(rng, n, words=WORDS):
     """No word comes twice if there are enough."""
     chosen = rng.permutation(words)[:n] if n <= len(words) else rng.choice(words, n)
-    return [
+    sentence = [
         {
             "word": str(word),
             "lemma": str(word).lower()[:2],
@@ -26,10 +27,14 @@ def random_sentence(rng, n, words=WORDS):
             "tag": str(rng.choice(FINE)),
             "feats": str(rng.choice(FEATS)),
             "marker": ["of", "|VERB", ""][len(word) % 3],
+            "follower": ["to", "", "|NOUN"][len(word) % 3],
             "verbs": ["0/0", "3/2"][len(word) % 2],
         }
         for word in chosen
     ]
+    for word in sentence:
+        word["fine"] = fine_tag(word["pos"], word["feats"]) if word["tag"] == "_" else word["tag"]
+    return sentence
 
 
 def columns_of(sentences):

@@ -8,7 +8,9 @@ neighbour, perhaps through a function of the string:
     h.pos                   the column itself
     m.pos[-1]               of the word before the modifier
     lower(h.word)           in lower case; also prefix(h.word, 3), suffix(m.word, 3), shape(m.word), kinds(m.word)
-    h.marker, h.verbs       columns of the context of a word, see `swvp.features.context`
+    h.fine                  the fine tag, see `swvp.features.context`
+    h.marker, h.follower    words around that say what it is, see there as well
+    h.verbs                 the numbers of verbs before and after it
     h.feats                 each of the morphological features: one feature per value
 
 Atoms of the arc:
@@ -91,7 +93,7 @@ __all__ = [
 ]
 
 TREEBANK_COLUMNS = ("word", "lemma", "pos", "tag", "feats")
-COLUMNS = (*TREEBANK_COLUMNS, "marker", "verbs")
+COLUMNS = (*TREEBANK_COLUMNS, "marker", "follower", "verbs", "fine")
 BETWEEN_COLUMNS = tuple(name for name in COLUMNS if name != "feats")
 NUMERIC_ATOMS = ("distance", "length", "verbs", "punctuation", "coordinators")
 ARC_ATOMS = (*NUMERIC_ATOMS, *(f"agreement.{name}" for name in AGREEMENT))

@@ -101,13 +101,13 @@ CLUSTER_TEMPLATES = [f"cluster(word[{offset}])" for offset in (-2, -1, 0, 1, 2)]
 WORD = "lower({}.word)"
 
 
-def alone(side: str) -> list[str]:
-    """Templates of one side: the word, its neighbours and its morphology."""
+def alone(side: str, tag: str = "fine") -> list[str]:
+    """Templates of one side: the word, its neighbours and its morphology; `tag` is the column of its second tag."""
     w, p = WORD.format(side), f"{side}.pos"
-    lines = [p, f"{side}.tag", w, f"{side}.lemma", f"{w} & {p}", f"{side}.feats", f"{w} & {side}.feats"]
+    lines = [p, f"{side}.{tag}", w, f"{side}.lemma", f"{w} & {p}", f"{side}.feats", f"{w} & {side}.feats"]
     for k in ("-1", "+1"):
         word = f"lower({side}.word[{k}])"
-        lines += [f"{side}.pos[{k}]", f"{side}.tag[{k}]", word, f"{side}.lemma[{k}]", f"{word} & {side}.pos[{k}]"]
+        lines += [f"{side}.pos[{k}]", f"{side}.{tag}[{k}]", word, f"{side}.lemma[{k}]", f"{word} & {side}.pos[{k}]"]
         lines += [f"{p} & {side}.pos[{k}]", f"{p} & {side}.pos[{k}] & {side}.pos[{k[0]}2]"]
     return lines
 
@@ -115,7 +115,7 @@ def alone(side: str) -> list[str]:
 def turbo() -> list[str]:
     """The arc-factored features of TurboParser (large set), but each tag in between counts once."""
     hw, hp, mw, mp = WORD.format("h"), "h.pos", WORD.format("m"), "m.pos"
-    lines = ["bias", *alone("h"), *alone("m")]
+    lines = ["bias", *alone("h", "tag"), *alone("m", "tag")]
     lines += [f"{a} & {b}" for a, b in ((hp, mp), (hw, mw), (hp, mw), (hw, mp))]
     lines += [f"{hp} & {mw} & {mp}", f"{hw} & {hp} & {mp}", f"{hw} & {hp} & {mw} & {mp}"]
     lines += [
@@ -146,10 +146,10 @@ def turbo() -> list[str]:
 def first_order() -> list[str]:
     """The templates with the best dev scores: less of TurboParser's morphology, but lemmas, fine tags and context.
 
-    Agreement is new in 0.2.0; models of older versions keep their own templates.
+    Agreement and the columns `fine` and `follower` are new in 0.2.0; models of older versions keep their own templates.
     """
     hw, hp, mw, mp = WORD.format("h"), "h.pos", WORD.format("m"), "m.pos"
-    pair, tags = f"{hp} & {mp}", "h.tag & m.tag"
+    pair, tags = f"{hp} & {mp}", "h.fine & m.fine"
     sides = [line for side in "hm" for line in alone(side) if line != f"{WORD.format(side)} & {side}.feats"]
     lines = ["bias", *sides, pair, f"{hw} & {mw}", f"{hp} & {mw}", f"{hw} & {mp}", f"{hp} & {mw} & {mp}"]
     lines += [f"{hw} & {hp} & {mp}", "h.lemma & m.lemma", f"h.lemma & {mp}", f"{hp} & m.lemma"]
@@ -159,8 +159,8 @@ def first_order() -> list[str]:
         lines += [f"{pair} & {side}.pos[{k}]" for k in ("-1", "+1")]
         lines += [f"{pair} & {side}.pos[-2] & {side}.pos[-1]", f"{pair} & {side}.pos[+1] & {side}.pos[+2]"]
         lines += [f"{pair} & lower({side}.word[{k}])" for k in ("-1", "+1")]
-        lines += [f"{tags} & {side}.tag[{k}]" for k in ("-1", "+1")]
-    lines += [f"{tags} & h.tag[{a}] & m.tag[{b}]" for a in ("-1", "+1") for b in ("-1", "+1")]
+        lines += [f"{tags} & {side}.fine[{k}]" for k in ("-1", "+1")]
+    lines += [f"{tags} & h.fine[{a}] & m.fine[{b}]" for a in ("-1", "+1") for b in ("-1", "+1")]
     lines += [f"{pair} & h.pos[-1] & h.pos[+1] & m.pos[-1] & m.pos[+1]"]
     lines += [
         f"{pair} & h.marker",
@@ -169,6 +169,7 @@ def first_order() -> list[str]:
         f"{pair} & m.marker & distance",
     ]
     lines += ["h.lemma & m.marker", f"h.lemma & {mp} & m.marker", f"{hp} & m.lemma & m.marker"]
+    lines += [f"{pair} & h.follower", f"{pair} & m.follower", f"{pair} & m.marker & m.follower", "h.lemma & m.follower"]
     lines += [f"{pair} & h.verbs", f"{pair} & m.verbs", f"{hp} & m.lemma & h.verbs"]
     lines += ["length", "distance", f"{hp} & distance", f"{mp} & distance", f"{pair} & distance"]
     for count in ("verbs", "punctuation", "coordinators"):
@@ -185,11 +186,11 @@ def light() -> list[str]:
     hw, hp, mw, mp = WORD.format("h"), "h.pos", WORD.format("m"), "m.pos"
     pair = f"{hp} & {mp}"
     lines = ["bias", hp, hw, f"{hw} & {hp}", "h.pos[-1]", "h.pos[+1]", pair, f"{hp} & {mw}", f"{hw} & {mp}"]
-    lines += ["h.tag & m.tag", f"{hw} & m.marker"]
+    lines += ["h.fine & m.fine", f"{hw} & m.marker"]
     for side in "hm":
         lines += [f"{pair} & {side}.{what}" for what in ("pos[-1]", "pos[+1]", "marker", "verbs")]
         for k in ("-1", "+1"):
-            lines += [f"{pair} & lower({side}.word[{k}])", f"h.tag & m.tag & {side}.tag[{k}]"]
+            lines += [f"{pair} & lower({side}.word[{k}])", f"h.fine & m.fine & {side}.fine[{k}]"]
     lines += [f"{pair} & h.marker & m.marker", "distance"]
     lines += [f"{sides} & distance" for sides in (hp, mp, hw, mw, pair)]
     return [*lines, f"{pair} & verbs & punctuation & coordinators", f"{pair} & between.pos"]
@@ -215,6 +216,16 @@ def triples(kind: str) -> list[str]:
     return lines
 
 
+def fine_triples(kind: str) -> list[str]:
+    """Templates of the fine tags of three sides, and of the lemma of one of them."""
+    sides = KINDS[kind]
+    tags = [f"{side}.fine" for side in sides]
+    return [
+        " & ".join(tags),
+        *(" & ".join([f"{side}.lemma", *(tag for tag in tags if tag[0] != side)]) for side in sides),
+    ]
+
+
 def pairs(kind: str, lines: Iterable[str]) -> list[str]:
     """Templates of arcs as those of m and s, or of g and m."""
     names = str.maketrans("hm", PAIRS[kind])
@@ -232,7 +243,10 @@ def second_order(arcs: str) -> list[str]:
     return [*lines, *(line for kind in PAIRS for line in (*triples(kind), *pairs(kind, lines)))]
 
 
-PART_PRESETS = {"second-order": second_order("first-order"), "turbo-standard": second_order("turbo")}
+PART_PRESETS = {
+    "second-order": [*second_order("first-order"), *(line for kind in PAIRS for line in fine_triples(kind))],
+    "turbo-standard": second_order("turbo"),
+}
 """Templates of arcs, siblings and grandparents."""
 
 LABEL_TEMPLATES = (

@@ -52,6 +52,9 @@ HEAD, MODIFIER, MORPHOLOGY, PAIR, BETWEEN, ARC = range(6)
 """The groups of templates: of one side, of feats, of both sides, of the words in between, of the arc."""
 
 FEW_VALUES = ("pos", "tag", "feats")
+RANKED_AS = {"pos": "pos", "tag": "tag", "feats": "feats", "fine": "tag"}
+"""The columns of few values, and those whose ranks their values have: a fine tag often is an XPOS tag."""
+
 ROOT, BEGIN, END, NONE = "\0root", "\0begin", "\0end", "_"
 ATOM_BITS = {atom: 1 << bit for bit, atom in enumerate(NUMERIC_ATOMS)} | {
     f"agreement.{name}": ((1 << CODE_BITS) - 1) << (len(NUMERIC_ATOMS) + CODE_BITS * a)
@@ -185,7 +188,7 @@ def near_atom(template: ArcTemplate) -> Atom | None:
     if template.between or template.arc:
         return None
     atoms = (*template.modifier, *template.head)
-    few = [atom for atom in atoms if atom.column in FEW_VALUES and not atom.function]
+    few = [atom for atom in atoms if atom.column in RANKED_AS and not atom.function]
     of_words = {atom.side for atom in atoms if atom not in few}
     few.sort(key=lambda atom: (atom.side in of_words, atom.column != "feats", abs(atom.offset)))
     multiple = {atom.side for atom in atoms if atom.column == "feats"}
@@ -291,12 +294,13 @@ def encode(
     words[starts[:-1]] = False
     slots = slots_of(templates) if slots is None else slots
     atoms = np.full((starts[-1], len(slots)), hashed(ROOT), np.uint64)
-    is_ranked = [slot.column in FEW_VALUES and not slot.function for slot in slots]
+    is_ranked = [slot.column in RANKED_AS and not slot.function for slot in slots]
     fill_atoms(atoms, words, [(s, slot) for s, slot in enumerate(slots) if not is_ranked[s]], columns)
     for s, slot in enumerate(slots):
         if is_ranked[s]:
             strings, ids = columns[slot.column]
-            values = [ranked_hash(string, ranks[slot.column]) for string in strings]
+            of_column = ranks[RANKED_AS[slot.column]]
+            values = [ranked_hash(string, of_column) for string in strings]
             atoms[words, s] = np.array(values, np.uint64)[ids]
     strings, ids = columns["feats"]
     split = [parts_of(string)[:MOST_FEATS] for string in strings]

@@ -393,7 +393,7 @@ def arc_keys(nodes, tables, first, h, m, buffers, out):
 # ---------------------------------------------------------------- names
 
 SentenceColumns = Mapping[str, Sequence[str]]
-"""word, lemma, pos, tag, feats, marker and verbs of the words of one sentence."""
+"""The columns that templates name, of the words of one sentence."""
 
 ROOT, BEGIN, END = "(root)", "(begin)", "(end)"
 BINS = ((5, None), (10, "6-10"), (20, "11-20"), (30, "21-30"), (40, "31-40"))

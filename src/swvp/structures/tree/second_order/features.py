@@ -28,7 +28,7 @@ from swvp.features.parser_templates import ArcTemplate, PartTemplates, Triple
 from swvp.features.presets import KINDS, PAIRS
 from swvp.features.templates import Atom, Slot
 from swvp.structures.tree.encoding import (
-    FEW_VALUES,
+    RANKED_AS,
     Nodes,
     Sides,
     Tables,
@@ -100,7 +100,7 @@ class PartBuffers(NamedTuple):
 def near_of(template: Triple) -> Atom | None:
     """The atom that is not scrambled (see `swvp.structures.tree.encoding`): one of few values, if possible of a side
     without words."""
-    few = [atom for atom in template.atoms if atom.column in FEW_VALUES and not atom.function]
+    few = [atom for atom in template.atoms if atom.column in RANKED_AS and not atom.function]
     of_words = {atom.side for atom in template.atoms if atom not in few}
     return min(reversed(few), key=lambda atom: (atom.side in of_words, abs(atom.offset)), default=None)
 
