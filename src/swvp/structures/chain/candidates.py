@@ -36,6 +36,7 @@ __all__ = [
     "predict_candidates",
 ]
 
+ZERO, ONE = np.uint64(0), np.uint64(1)
 FACTOR_A, FACTOR_K, SHIFT = 1640531527, 2147483629, 20
 BITS = 3
 BLOCK = 1 << BITS
@@ -79,6 +80,7 @@ class CandidateModel(NamedTuple):
     of_key: Floats  # (key): what it scores at one position
     own_keys: Int32s  # the keys of one position
     sums: Floats  # what they score
+    slots: Ids  # the places of their weights, attribute by attribute
     value: Floats
     back: Int32s
     predicted: Int32s  # which candidate of each position
@@ -101,6 +103,7 @@ def new_candidate_model(problem: CandidateChain, w: Floats | None = None) -> Can
     size = number_of_weights(problem.groups, problem.places)
     positions = int(np.diff(problem.offsets).max(initial=1))
     most = int(np.diff(problem.candidate_starts).max(initial=1))
+    keys = min(most * int(np.diff(problem.key_starts).max(initial=0)), int(problem.keys.max(initial=0)) + 1)
     return CandidateModel(
         w=np.zeros(size) if w is None else w,
         delayed=np.zeros(size if w is None else 0),
@@ -108,6 +111,7 @@ def new_candidate_model(problem: CandidateChain, w: Floats | None = None) -> Can
         of_key=np.full(int(problem.keys.max(initial=0)) + 1, np.nan),
         own_keys=np.zeros(len(problem.keys), np.int32),
         sums=np.zeros(len(problem.keys)),
+        slots=np.zeros(keys * int(np.diff(problem.starts).max(initial=0)), np.uint32),
         value=np.zeros((positions, most)),
         back=np.zeros((positions, most), np.int32),
         predicted=np.zeros(positions, np.int32),
@@ -178,8 +182,12 @@ def write_pair(problem, model, before, label, amount, size, features, values):
 
 @kernel
 def score_positions(problem, model, first, n):
-    """Write the score of each candidate of the positions first:first + n; each key is scored once for a position."""
-    w, of_key, own_keys, sums = model.w, model.of_key, model.own_keys, model.sums
+    """Write the score of each candidate of the positions first:first + n; each key is scored once for a position.
+
+    The places of all weights of a position are written first: so the processor waits for many weights at a time. They
+    are counted in unsigned numbers, because Numba tests whether signed ones are negative.
+    """
+    w, of_key, own_keys, sums, slots = model.w, model.of_key, model.own_keys, model.sums, model.slots
     for k in range(n):
         t = first + k
         own = 0
@@ -189,10 +197,17 @@ def score_positions(problem, model, first, n):
                 if math.isnan(of_key[problem.keys[q]]):
                     of_key[problem.keys[q]], own_keys[own], sums[own] = 0.0, problem.keys[q], 0.0
                     own += 1
+        size = ZERO
         for p in range(problem.starts[t], problem.starts[t + 1]):
             attribute = problem.attributes[p]
-            for o in range(own):
-                sums[o] += w[place(attribute, own_keys[o], problem.places)]
+            for o in range(np.uint64(own)):
+                slots[size] = place(attribute, own_keys[o], problem.places)
+                size += ONE
+        size = ZERO
+        for _ in range(problem.starts[t], problem.starts[t + 1]):
+            for o in range(np.uint64(own)):
+                sums[o] += w[slots[size]]
+                size += ONE
         for o in range(own):
             of_key[own_keys[o]] = sums[o]
         for r in range(problem.candidate_starts[t + 1] - problem.candidate_starts[t]):
