@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from swvp.io.model_files import require
 
-__all__ = ["CASINGS", "EditTree", "apply", "as_json", "edit_tree", "from_json"]
+__all__ = ["CASINGS", "EditTree", "apply", "as_json", "described_steps", "described_tree", "edit_tree", "from_json"]
 
 Step = int | tuple[str, str]
 """The number of characters to keep, or (old, new)."""
@@ -180,3 +180,21 @@ def step_from(value: Any) -> Step:
         return value
     require(isinstance(value, list) and len(value) == 2 and all(isinstance(part, str) for part in value), "edit tree")
     return value[0], value[1]
+
+
+def described_tree(tree: EditTree) -> str:
+    """Return a tree for people: … stands for the part of any length, · for a character that is kept.
+
+    >>> described_tree(edit_tree("Walked", "walk"))
+    '…ed→'
+    >>> described_tree(EditTree("title", (("α", "ά"),), (("ώ", "ω"), 1, ("ων", "ος")), False))
+    'α→ά…ώ→ω·ων→ος in title casing'
+    """
+    middle = "" if tree.whole else "…"
+    casing = "" if tree.casing == "lower" else f" in {tree.casing} casing"
+    return f"{described_steps(tree.before)}{middle}{described_steps(tree.after)}{casing}"
+
+
+def described_steps(steps: tuple[Step, ...]) -> str:
+    """Return steps for people."""
+    return "".join("·" * step if isinstance(step, int) else "→".join(step) for step in steps)

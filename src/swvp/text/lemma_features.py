@@ -1,6 +1,7 @@
 """What the model of lemmas sees: contexts of a form with its tags, and keys of a candidate lemma, as named features.
 
-Names are hashed to numbers for `swvp.structures.ranking`, and shown as they are by `explain`.
+Names are hashed to numbers for `swvp.structures.ranking`: to change one is to change the model. People read
+`described`.
 """
 
 from __future__ import annotations
@@ -8,10 +9,10 @@ from __future__ import annotations
 from binascii import crc32
 
 from swvp.structures.ranking import MOST_KEY
-from swvp.text.edit_trees import EditTree
+from swvp.text.edit_trees import EditTree, described_steps, described_tree
 from swvp.text.lemma_memory import Evidence
 
-__all__ = ["NARROW", "WIDE", "contexts_of", "hashed", "keys_of_tree", "lemma_keys"]
+__all__ = ["NARROW", "WIDE", "contexts_of", "described", "hashed", "keys_of_tree", "lemma_keys"]
 
 NARROW, WIDE = 5, 3
 """How many contexts come first that are paired with all keys; how many keys, with all contexts."""
@@ -63,3 +64,62 @@ def lemma_keys(form: str, lemma: str, evidence: Evidence) -> list[str]:
     if lemma == form:
         names.append("same")
     return names
+
+
+CONTEXTS = {
+    "u": "{0}",
+    "x": "XPOS {0}",
+    "f": "{0} {1}",
+    "c": "{0} in {1}",
+    "v": "{0} {1}",
+    "s": "-{0}",
+    "su": "-{0} {1}",
+    "sf": "-{0} {1}",
+    "sx": "-{0} XPOS {1}",
+    "p": "{0}- {1}",
+    "n": "{0} letters {1}",
+    "w": "{0}",
+}
+"""How contexts are shown, by the first word of what they hold and by the others."""
+
+SEEN = {
+    "form_and_tag": "with this form and tag",
+    "form_and_upos": "with this form and UPOS",
+    "form": "with this form",
+    "upos": "with this UPOS",
+    "anywhere": "anywhere",
+}
+TIMES = {"0": "never", "1": "once", "2": "twice or more"}
+
+
+def described(context: str, key: str, tree: EditTree) -> str:
+    """Return the feature of a context and a key for people; `tree` is that of the candidate.
+
+    >>> tree = EditTree("lower", (), (("es", ""),), False)
+    >>> described("su=es NOUN", f"t={tree}", tree)
+    'word -es NOUN, edit …es→'
+    >>> described("", "upos=2", tree)
+    'lemma seen with this UPOS: twice or more'
+    """
+    text = described_key(key, tree)
+    if not context:
+        return text
+    kind, _, value = context.partition("=")
+    first, _, rest = value.partition(" ")
+    return f"word {CONTEXTS[kind].format(first, rest).strip()}, {text}"
+
+
+def described_key(key: str, tree: EditTree) -> str:
+    """Return what a key says of a candidate."""
+    kind, _, value = key.partition("=")
+    if kind == "t":
+        return f"edit {described_tree(tree)}"
+    if kind == "a":
+        return f"edit at the end: {described_steps(tree.after) or 'none'}"
+    if kind in SEEN:
+        return f"lemma seen {SEEN[kind]}: {TIMES[value]}"
+    if kind == "known":
+        places = [SEEN[name] for name, seen in zip(Evidence._fields, value, strict=True) if seen == "1"]
+        return f"lemma seen {', '.join(places) or 'nowhere'}"
+    texts = {"casing": f"casing: {value}", "l": f"lemma -{value}", "shape": f"lemma in {value}", "same": "lemma = word"}
+    return texts[kind]

@@ -18,7 +18,7 @@ from swvp.structures.operations import averaged_weights
 from swvp.structures.ranking import Ranking, new_ranking_model, place, rank_all
 from swvp.text.edit_trees import as_json, from_json
 from swvp.text.lemma_data import NONE, DevWords, Word, distinct, first_xpos, memory_of, select
-from swvp.text.lemma_features import NARROW, WIDE, contexts_of, hashed, keys_of_tree, lemma_keys
+from swvp.text.lemma_features import NARROW, WIDE, contexts_of, described, hashed, keys_of_tree, lemma_keys
 from swvp.text.lemma_memory import Analysis, LemmaMemory
 from swvp.text.lexicon import Lexicon, look_up
 from swvp.text.stages import Watch, ignore
@@ -235,19 +235,20 @@ class Lemmatizer:
         return Explanation(ranked[0][0], "model", ranked, features)
 
     def _parts(self, word: Word, lemma: str) -> dict[str, float]:
-        """Return the features of a candidate with their weights."""
+        """Return the features of a candidate, as people read them, with their weights."""
         form, upos, _, feats = word
         contexts = contexts_of(*word)
-        tree = self.memory.candidates(form, upos)[lemma]
+        tree = self.memory.trees[self.memory.candidates(form, upos)[lemma]]
         evidence = self.memory.evidence(form, upos, feats, lemma, without=False)
-        keys = keys_of_tree(self.memory.trees[tree]) + lemma_keys(form, lemma, evidence)
+        keys = keys_of_tree(tree) + lemma_keys(form, lemma, evidence)
         parts: dict[str, float] = {}
         for number, key in enumerate(keys):
             paired = contexts if number < WIDE else contexts[:NARROW]
             for context in paired:
                 context_number, key_number = hashed([context, key])
                 at = place(context_number, key_number, len(self._w))
-                parts[f"{context} & {key}" if context else key] = float(self._w[at])
+                text = described(context, key, tree)  # two contexts may read the same
+                parts[text] = parts.get(text, 0.0) + float(self._w[at])
         return parts
 
     def _lemmas(self, words: Sequence[Word]) -> list[str]:
