@@ -218,3 +218,23 @@ def test_a_scheduler_that_disappears_ends_in_one_line(tmp_path):
     finally:
         process.kill()
         process.wait()
+
+
+def test_a_task_whose_result_is_lost_with_its_worker_stays_submitted(monkeypatch):
+    monkeypatch.setattr(connect, "RESULT_SECONDS", 0.0)
+
+    class Lost:
+        """Finished at first; while its result is fetched, its worker ends, and Dask runs it again."""
+
+        status = "finished"
+        asked = 0
+
+        def result(self, timeout):
+            self.asked += 1
+            self.status = "finished" if self.asked < 3 else "pending"
+            raise TimeoutError
+
+    future = Lost()
+    submitted = connect.Submitted(0, "an item", 0, future, None)
+    assert Cluster._outcome(object.__new__(Cluster), submitted, 1, str) is submitted
+    assert future.asked == 3

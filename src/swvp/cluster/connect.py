@@ -35,6 +35,8 @@ __all__ = ["Cluster", "Threads", "Workers", "open_workers"]
 Tell = Callable[[str], object]
 CONNECT_SECONDS = 20.0
 POLL_SECONDS = 1.0
+RESULT_SECONDS = 5.0
+"""After so long it is asked whether a task is still finished, or has to run again because its worker ended."""
 LOCAL_SECONDS = 180.0
 """Worker processes of this machine start again in this time, or never."""
 SLOTS_SECONDS = 5.0
@@ -292,7 +294,11 @@ class Cluster:
                         submit(lost.number, lost.item, lost.tries, anywhere=True)
                     continue
                 outcome = self._outcome(submitted, retries, name)
-                if outcome is None:
+                if isinstance(outcome, Submitted):  # its result is lost: it is pending again
+                    key = submitted.future.key
+                    tasks[key] = submitted
+                    submitted.future.add_done_callback(lambda _, key=key: done.put(key))
+                elif outcome is None:
                     submit(submitted.number, submitted.item, submitted.tries + 1)
                 elif in_order:
                     early[submitted.number] = outcome.value
@@ -353,15 +359,27 @@ class Cluster:
         except (OSError, RuntimeError):
             raise self._gone() from None
 
-    def _outcome(self, submitted: Submitted, retries: int, name: Name) -> task.Outcome | None:
-        """The outcome of a finished task; None if it was lost with its workers and should be tried again."""
+    def _outcome(self, submitted: Submitted, retries: int, name: Name) -> task.Outcome | Submitted | None:
+        """The outcome of a finished task; None if it was lost with its workers and should be tried again.
+
+        If the worker ends before it hands over the result, Dask runs the task again: then the task itself.
+        """
         from distributed import KilledWorker
 
         future = submitted.future
         if future.status in ("cancelled", "lost"):
             raise self._gone()
+        is_pending, wait = False, RESULT_SECONDS
+        outcome: task.Outcome | None = None
         try:
-            outcome: task.Outcome = future.result()
+            while outcome is None:
+                try:
+                    outcome = future.result(timeout=wait)
+                except TimeoutError:
+                    if future.status != "finished":
+                        is_pending = True
+                        return submitted
+                    wait *= 2  # a large result in a slow network
         except KilledWorker as error:
             if submitted.tries < retries:
                 return None
@@ -379,7 +397,8 @@ class Cluster:
                 raise self._gone() from None
             raise
         finally:
-            future.release()
+            if not is_pending:
+                future.release()
         if outcome.is_version:
             raise other_version(outcome.worker, outcome.problem or "")
         if outcome.problem is not None:
