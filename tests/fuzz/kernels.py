@@ -100,6 +100,7 @@ def train_all() -> None:
         {"decoder": "beam", "width": 2, "constraint": lambda before, label: label != "A" or before == "D"},
     ):
         use_tagger(SequenceTagger(epochs=2, random_state=0, **options))
+    SequenceTagger(rule="csp", random_state=0).partial_fit(X, Y)  # it has a weight for every pair from the start
     for order in (1, 2):
         for options in (
             {},

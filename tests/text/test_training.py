@@ -67,7 +67,7 @@ def test_a_killed_training_resumes_after_the_last_finished_stage(treebank, tmp_p
         tmp_path / "resumed"
     )
     assert (tmp_path / "resumed").read_bytes() == (tmp_path / "undisturbed").read_bytes()
-    assert len([line for line in lines if "from" in line]) == (number if event == "stage" else 3)
+    assert len([line for line in lines if ": from " in line]) == (number if event == "stage" else 3)
     assert not list(tmp_path.glob("*.checkpoint"))
 
 

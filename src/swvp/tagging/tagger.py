@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -75,7 +76,6 @@ class Tagger(TaggerOptions, TaggerInspection, TaggerTracing):
     columns_: list[str]
     encoder_: Encoder
     n_attributes_: int
-    coef_: Any
     candidates_: int = 0  # 0: all labels, and dense weights
     _rows: Rows | None = None
     _weight_rows: WeightRows | None = None  # coef_, as long as nobody has asked for it
@@ -364,16 +364,17 @@ class Tagger(TaggerOptions, TaggerInspection, TaggerTracing):
 
     # ---------------------------------------------------------------- weights
 
-    def __getattr__(self, name: str) -> Any:
-        """Return the weights of all attributes and labels when they are first asked for: most of them are 0."""
-        rows = self._present_rows()
-        if name != "coef_" or rows is None:
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+    @cached_property
+    def coef_(self) -> Any:
+        """The weights of all attributes and labels; made when they are first asked for, because most of them are 0."""
+        rows = self._weight_rows
+        if rows is None:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute 'coef_'")
         attributes, labels, values = rows.nonzero()
         shape = (self.n_attributes_, len(self.classes_))
-        self.coef_ = Memory().filled(shape, attributes * shape[1] + labels, values)
+        weights = Memory().filled(shape, attributes * shape[1] + labels, values)
         self._weight_rows = None
-        return self.coef_
+        return weights
 
     def _present_rows(self) -> WeightRows | None:
         """The weights as rows, unless somebody has asked for `coef_`, which may have been changed since."""

@@ -433,7 +433,7 @@ def refresh(model: AttributeModel) -> None:
 
 @implement(operations.norm, AttributeModel)
 def norm(model: AttributeModel) -> float:
-    return math.sqrt(squares(model.w, model.w_move))
+    return math.sqrt(squares(model.w[model.w != 0], model.w_move))  # as `growing` has them: in the same order
 
 
 @implement(operations.averaged_weights, AttributeModel)
