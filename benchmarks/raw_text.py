@@ -83,8 +83,8 @@ def measured(gold: Path, parse, train: float, model: Path) -> dict[str, float]:
 def run_swvp(folder: Path, part: str, order: int, scratch: Path) -> dict[str, float]:
     model, text = scratch / "model.swvp", scratch / "text.txt"
     began = cpu_of_children()
-    command = ["swvp", "train", "pipeline", str(folder), "--model", str(model), "--order", str(order)]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "swvp", "train", "pipeline", str(folder)]
+    subprocess.run([*command, "--model", str(model), "--order", str(order)], check=True, stdout=subprocess.DEVNULL)
     train = cpu_of_children() - began
     pipeline = Pipeline.load(model)
 
