@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -220,7 +221,7 @@ def test_a_scheduler_that_disappears_ends_in_one_line(tmp_path):
         process.wait()
 
 
-def test_a_task_whose_result_is_lost_with_its_worker_stays_submitted(monkeypatch):
+def test_a_task_whose_result_is_lost_with_its_worker_runs_again(monkeypatch):
     monkeypatch.setattr(connect, "RESULT_SECONDS", 0.0)
 
     class Lost:
@@ -236,5 +237,12 @@ def test_a_task_whose_result_is_lost_with_its_worker_stays_submitted(monkeypatch
 
     future = Lost()
     submitted = connect.Submitted(0, "an item", 0, future, None)
-    assert Cluster._outcome(object.__new__(Cluster), submitted, 1, str) is submitted
+    cluster = object.__new__(Cluster)
+    cluster.client, cluster.address = SimpleNamespace(status="running"), "tcp://x"
+    assert cluster._outcome(submitted, 1, str) is submitted
     assert future.asked == 3
+    future.status = "lost"
+    assert cluster._outcome(submitted, 1, str) is None
+    cluster.client.status = "connecting"
+    with pytest.raises(InputError, match="the scheduler at tcp://x is gone"):
+        cluster._outcome(submitted, 1, str)

@@ -362,11 +362,13 @@ class Cluster:
     def _outcome(self, submitted: Submitted, retries: int, name: Name) -> task.Outcome | Submitted | None:
         """The outcome of a finished task; None if it was lost with its workers and should be tried again.
 
-        If the worker ends before it hands over the result, Dask runs the task again: then the task itself.
+        If the worker ends while it hands over the result, Dask may run the task again: then the task itself.
         """
         from distributed import KilledWorker
 
         future = submitted.future
+        if future.status == "lost" and self.client.status == "running" and submitted.tries < retries:
+            return None  # Dask does not run it again by itself
         if future.status in ("cancelled", "lost"):
             raise self._gone()
         is_pending, wait = False, RESULT_SECONDS
