@@ -294,11 +294,7 @@ class Cluster:
                         submit(lost.number, lost.item, lost.tries, anywhere=True)
                     continue
                 outcome = self._outcome(submitted, retries, name)
-                if isinstance(outcome, Submitted):  # its result is lost: it is pending again
-                    key = submitted.future.key
-                    tasks[key] = submitted
-                    submitted.future.add_done_callback(lambda _, key=key: done.put(key))
-                elif outcome is None:
+                if outcome is None:
                     submit(submitted.number, submitted.item, submitted.tries + 1)
                 elif in_order:
                     early[submitted.number] = outcome.value
@@ -359,28 +355,27 @@ class Cluster:
         except (OSError, RuntimeError):
             raise self._gone() from None
 
-    def _outcome(self, submitted: Submitted, retries: int, name: Name) -> task.Outcome | Submitted | None:
+    def _outcome(self, submitted: Submitted, retries: int, name: Name) -> task.Outcome | None:
         """The outcome of a finished task; None if it was lost with its workers and should be tried again.
 
-        If the worker ends while it hands over the result, Dask may run the task again: then the task itself.
+        If a worker ends while it hands over a result, Dask waits for the result, perhaps for ever.
         """
         from distributed import KilledWorker
 
         future = submitted.future
-        if future.status == "lost" and self.client.status == "running" and submitted.tries < retries:
-            return None  # Dask does not run it again by itself
+        if future.status == "lost" and self.client.status == "running":
+            return None
         if future.status in ("cancelled", "lost"):
             raise self._gone()
-        is_pending, wait = False, RESULT_SECONDS
         outcome: task.Outcome | None = None
+        wait = RESULT_SECONDS
         try:
             while outcome is None:
                 try:
                     outcome = future.result(timeout=wait)
                 except TimeoutError:
                     if future.status != "finished":
-                        is_pending = True
-                        return submitted
+                        return None
                     wait *= 2  # a large result in a slow network
         except KilledWorker as error:
             if submitted.tries < retries:
@@ -399,8 +394,7 @@ class Cluster:
                 raise self._gone() from None
             raise
         finally:
-            if not is_pending:
-                future.release()
+            future.release()
         if outcome.is_version:
             raise other_version(outcome.worker, outcome.problem or "")
         if outcome.problem is not None:
