@@ -36,7 +36,7 @@ Tell = Callable[[str], object]
 CONNECT_SECONDS = 20.0
 POLL_SECONDS = 1.0
 RESULT_SECONDS = 5.0
-"""After so long it is asked whether a task is still finished, or has to run again because its worker ended."""
+"""After waiting this long for a result, check whether its task is still finished, or lost its worker."""
 LOCAL_SECONDS = 180.0
 """Worker processes of this machine start again in this time, or never."""
 SLOTS_SECONDS = 5.0

@@ -22,7 +22,7 @@ BEST = "best w"
 
 
 class GrowingTraining(Training):
-    """A training whose weights `w` are those of `WeightRows`; checkpoints are as those of all weights."""
+    """A training whose weights `w` are `WeightRows`; its checkpoints have the same form as those with all weights."""
 
     model: GrowingModel
 

@@ -6,8 +6,8 @@ Three columns of a character say how long the longest known words are, LONGEST a
     begins   those that begin after it
     spans    those that have it and the next character inside
 
-In training a piece of text does not know the words that occur in it only. Else all its words would be known, as in no
-other text, and the tokenizer would trust the columns too much.
+In training, words that occur in one piece of text only count as unknown in that piece. Otherwise all of its words would
+be known, which is true of no other text, and the tokenizer would trust the columns too much.
 """
 
 from __future__ import annotations
